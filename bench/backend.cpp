@@ -1,0 +1,69 @@
+#include "bench/backend.hpp"
+
+#include <fmt/format.h>
+
+#include "bench/choice.hpp"
+#include "bench/mpi_backend.hpp"
+#include "bench/table.hpp"
+#include "bench/threads_backend.hpp"
+
+namespace collmark {
+namespace {
+
+/// A backend that this program was built without: known by name, so that asking for it is told from
+/// a slip of the pen.
+class AbsentBackend : public Backend {
+ public:
+  explicit AbsentBackend(std::string_view name) : name_(name) {}
+  [[nodiscard]] std::string_view name() const override { return name_; }
+  [[nodiscard]] Availability availability() const override {
+    return {.here = false, .reason = "not built into this version"};
+  }
+  [[nodiscard]] Bytes memory_needed(const Case&) const override { return {}; }
+  [[nodiscard]] Bytes memory_available() const override { return {}; }
+  [[nodiscard]] CaseResult run(const Case& c) override {
+    return {.status = Status::skipped, .reason = availability().reason, .algorithm = c.algorithm};
+  }
+  void interrupt() noexcept override {}
+
+ private:
+  std::string name_;
+};
+
+}  // namespace
+
+std::string_view name(Placement placement) {
+  return placement == Placement::in_place ? "in_place" : "out_of_place";
+}
+
+std::string_view name(Status status) {
+  constexpr std::array<std::string_view, 3> kNames{"ok", "skipped", "failed"};
+  return kNames[static_cast<std::size_t>(status)];
+}
+
+std::string memory_obstacle(Bytes needed, Bytes available) {
+  constexpr double kUsable = 0.9;  // of what is available: the rest of the host lives too
+  if (static_cast<double>(needed.value) <= kUsable * static_cast<double>(available.value))
+    return "";
+  return fmt::format("needs {} of memory, {} are available", readable(needed), readable(available));
+}
+
+std::string describe(const Check& check, Dtype dtype) {
+  const WrongElement& e = check.first;
+  return fmt::format("wrong result: rank {}, element {}: got {}, expected {} ({}; {} wrong in all)",
+                     e.rank, e.index, e.got, e.expected, name(dtype), check.wrong);
+}
+
+const std::vector<std::string>& backend_names() {
+  static const std::vector<std::string> names{"threads", "mpi", "cuda", "nccl"};
+  return names;
+}
+
+std::unique_ptr<Backend> make_backend(std::string_view name, const BackendOptions& options) {
+  const std::string& known = backend_names()[choose_index("--backend", name, backend_names())];
+  if (known == "threads") return std::make_unique<ThreadsBackend>(options);
+  if (known == "mpi") return std::make_unique<MpiBackend>(options);
+  return std::make_unique<AbsentBackend>(known);
+}
+
+}  // namespace collmark

@@ -1,0 +1,107 @@
+/// Where collectives run: threads of this process, MPI processes, GPUs. A backend turns one case
+/// into one result; sweep, step and the records know nothing else about it.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/measure.hpp"
+#include "collectives/cost.hpp"
+#include "collectives/dtype.hpp"
+#include "collectives/units.hpp"
+
+namespace collmark {
+
+[[nodiscard]] std::string_view name(Placement placement);
+inline constexpr std::array kPlacements{Placement::in_place, Placement::out_of_place};
+
+/// One point of a sweep on one backend.
+struct Case {
+  Collective collective = Collective::all_reduce;
+  std::string algorithm = "ring";  // as asked for, with parameter
+  int ranks = 2;
+  Elements count;  // of each rank's buffer
+  Dtype dtype = Dtype::f32;
+  ReduceOp op = ReduceOp::sum;
+  int root = 0;
+  Placement placement = Placement::in_place;
+  MeasureOptions measure = {};
+
+  [[nodiscard]] Bytes size() const {
+    return {count.value * static_cast<std::int64_t>(size_of(dtype))};
+  }
+};
+
+enum class Status { ok, skipped, failed };
+[[nodiscard]] std::string_view name(Status status);
+
+/// What a backend knows about a case it has run. `measurement` counts only if status is ok or
+/// failed.
+struct CaseResult {
+  Status status = Status::ok;
+  std::string reason = {};          // of skipped and failed, one line
+  std::string implementation = {};  // "collmark", or the library and its version
+  std::string algorithm = {};       // the one that ran
+  int nodes = 1;
+  Measurement measurement = {};
+  std::optional<Bytes> chunk = {};  // largest chunk of the schedule
+  std::optional<Bytes> wire_busiest =
+      {};  // max over ranks of max(sent, received), counted at the move
+  std::optional<int> messages_busiest = {};  // max over ranks of messages sent
+  std::optional<int> rounds = {};            // steps of the schedule
+  std::optional<double> flag_ns = {};  // one way between the first two ranks' cores, before ...
+  std::optional<double> flag_after_ns = {};  // ... and after the case
+  std::string pages = {};  // that the buffers got: huge, small or mixed; empty if unknown
+  bool oversubscribed = false;
+  std::optional<LinkCost> link =
+      {};  // between ranks, of the model's time; empty where it is unknown
+};
+
+struct Availability {
+  bool here = false;
+  std::string reason;  // why not, one line
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual Availability availability() const = 0;
+  /// What a case will allocate, over all ranks of this host, and what there is.
+  [[nodiscard]] virtual Bytes memory_needed(const Case& c) const = 0;
+  [[nodiscard]] virtual Bytes memory_available() const = 0;
+  /// The cases that follow belong to another launch, none of them with more ranks than this. Backends whose
+  /// every case is a fresh launch need not know.
+  virtual void begin_launch(int ranks) { (void)ranks; }
+  /// Runs one case in a fresh launch. Whatever concerns this case alone is in the result; throws
+  /// only what ends the whole run: Error{timed_out, lost, interrupted}.
+  [[nodiscard]] virtual CaseResult run(const Case& c) = 0;
+  /// From another thread: the case that runs ends with Error{interrupted}.
+  virtual void interrupt() noexcept = 0;
+};
+
+/// Of a result that is wrong: the first element, one line.
+[[nodiscard]] std::string describe(const Check& check, Dtype dtype);
+
+/// Why a case that needs so much memory cannot run, one line; empty if it can.
+[[nodiscard]] std::string memory_obstacle(Bytes needed, Bytes available);
+
+struct BackendOptions {
+  std::chrono::milliseconds timeout{30'000};  // of any single wait
+  std::string hostfile = {};                  // mpi: for mpirun; empty means this host
+  std::string launcher_arguments = {};        // mpi: for mpirun, as a shell would split them
+};
+
+/// Every name that `--backend` accepts; those not built into this program say so in availability().
+[[nodiscard]] const std::vector<std::string>& backend_names();
+/// Throws Error{usage} with a did-you-mean.
+[[nodiscard]] std::unique_ptr<Backend> make_backend(std::string_view name,
+                                                    const BackendOptions& options);
+
+}  // namespace collmark

@@ -1,0 +1,167 @@
+/// A job that a launcher started, of which this process is one rank.
+#include <fmt/format.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "bench/mpi/mpi_rank.hpp"
+#include "bench/mpi_support.hpp"
+
+namespace collmark {
+namespace {
+
+/// Between the thread that plans and the one that speaks MPI. Both own it: one that hangs in MPI outlives
+/// the other's interest.
+class Desk {
+ public:
+  // --- of the thread that plans
+  void await_hello() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return ready_ || failure_; });
+    throw_failure();
+  }
+
+  MpiAnswer carry_out(const MpiOrder& order) {
+    std::unique_lock lock(mutex_);
+    order_ = order;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return answer_ || failure_ || interrupted_; });
+    throw_failure();
+    if (!answer_) throw Error(ErrorKind::interrupted, "interrupted");
+    order_.reset();
+    return *std::exchange(answer_, std::nullopt);
+  }
+
+  void interrupt() {
+    const std::lock_guard lock(mutex_);
+    interrupted_ = true;
+    changed_.notify_all();
+  }
+
+  /// True if the other thread will end, false if it is in the middle of an order.
+  [[nodiscard]] bool close() {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+    changed_.notify_all();
+    return !order_ && !(failure_ && ready_);
+  }
+
+  // --- of the thread that speaks MPI
+  void hello() {
+    const std::lock_guard lock(mutex_);
+    ready_ = true;
+    changed_.notify_all();
+  }
+
+  /// Empty when there are no more.
+  [[nodiscard]] std::optional<MpiOrder> next_order() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return over_ || (order_ && !answer_); });
+    return order_;
+  }
+
+  void deliver(MpiAnswer answer) {
+    const std::lock_guard lock(mutex_);
+    answer_ = std::move(answer);
+    changed_.notify_all();
+  }
+
+  void fail(RankFailure failure) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::move(failure);
+    changed_.notify_all();
+  }
+
+ private:
+  void throw_failure() const {
+    if (failure_) throw Error(failure_->kind, failure_->what);
+  }
+
+  std::mutex mutex_;  // guards all
+  std::condition_variable changed_;
+  bool ready_ = false, interrupted_ = false, over_ = false;
+  std::optional<MpiOrder> order_;
+  std::optional<MpiAnswer> answer_;
+  std::optional<RankFailure> failure_;
+};
+
+void speak_mpi(const std::shared_ptr<Desk>& desk, const MpiJobOptions& options) {
+  try {
+    MpiRank rank(options, [desk](const RankFailure& failure) {
+      desk->fail(failure);
+      while (true) pause();
+    });
+    desk->hello();
+    while (const std::optional<MpiOrder> order = desk->next_order())
+      desk->deliver(rank.carry_out(*order));
+    rank.end();
+  } catch (const Error& e) {
+    desk->fail({.kind = e.kind(), .rank = 0, .what = e.what()});
+  } catch (const std::exception& e) {
+    desk->fail({.kind = ErrorKind::broken, .rank = 0, .what = e.what()});
+  }
+}
+
+class JoinedJob final : public MpiLaunch {
+ public:
+  explicit JoinedJob(const MpiJobOptions& options) : desk_(std::make_shared<Desk>()) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the other thread's business
+    thread_ = std::thread(speak_mpi, desk_, options);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    try {
+      desk_->await_hello();
+    } catch (...) {
+      thread_.join();
+      throw;
+    }
+  }
+
+  ~JoinedJob() override {
+    if (desk_->close())
+      thread_.join();
+    else
+      thread_.detach();
+  }
+
+  [[nodiscard]] MpiAnswer carry_out(const MpiOrder& order) override {
+    return desk_->carry_out(order);
+  }
+  void interrupt() noexcept override { desk_->interrupt(); }
+
+ private:
+  std::shared_ptr<Desk> desk_;
+  std::thread thread_;
+};
+
+/// Rank 0 will find out by itself, write what there is and end the job, unless it is at fault.
+[[noreturn]] void say_and_linger(const RankFailure& failure, std::chrono::milliseconds timeout) {
+  constexpr std::chrono::seconds kAtLeast{10};
+  fmt::print(stderr, "collmark: {}\n", failure.what);
+  std::this_thread::sleep_for(timeout + kAtLeast);
+  std::_Exit(exit_code(failure.kind));
+}
+
+}  // namespace
+
+std::unique_ptr<MpiLaunch> join_mpi_job(const MpiJobOptions& options) {
+  return std::make_unique<JoinedJob>(options);
+}
+
+void follow_mpi_job(const MpiJobOptions& options) {
+  MpiRank rank(options,
+               [&](const RankFailure& failure) { say_and_linger(failure, options.timeout); });
+  rank.follow();
+}
+
+}  // namespace collmark

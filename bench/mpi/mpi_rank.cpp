@@ -1,0 +1,158 @@
+#include "bench/mpi/mpi_rank.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
+
+#include "bench/launcher.hpp"
+#include "bench/mpi/library_algorithms.hpp"
+#include "bench/mpi/rank_links.hpp"
+#include "bench/mpi_support.hpp"
+#include "bench/order_json.hpp"
+
+namespace collmark {
+namespace {
+
+using std::chrono::microseconds;
+
+constexpr int kCaseTag = 1;
+constexpr microseconds kShortestNap{50}, kLongestNap{5'000};
+
+/// What the launcher has announced and what MPI sees must be the same job.
+void require_own_launcher(int ranks) {
+  const std::optional<Launcher> job = launcher();
+  if (!job || job->ranks == ranks) return;
+  throw Error(
+      ErrorKind::absent,
+      fmt::format("started as rank {} of {} by {} ({}={}), but {} sees a job of {}: start it with "
+                  "the mpirun of that library (under srun, with a plugin for it: --mpi=list)",
+                  job->rank, job->ranks, job->name, job->size_variable, job->ranks, mpi_library(),
+                  ranks));
+}
+
+RankFailure failure_of(int rank, const std::exception& why) {
+  if (const auto* const e = dynamic_cast<const Error*>(&why))
+    return {.kind = e->kind(), .rank = rank, .what = e->what()};
+  if (dynamic_cast<const std::bad_alloc*>(&why) != nullptr)
+    return {.kind = ErrorKind::lost,
+            .rank = rank,
+            .what = fmt::format("rank {} is out of memory", rank)};
+  return {.kind = ErrorKind::broken,
+          .rank = rank,
+          .what = fmt::format("rank {}: internal error: {}", rank, why.what())};
+}
+
+}  // namespace
+
+MpiRank::MpiRank(const MpiJobOptions& options, OnFailure on_failure)
+    : timeout_(options.timeout), on_failure_(std::move(on_failure)) {
+  announce_forced_algorithms();
+  int provided = 0;
+  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+  require_own_launcher(ranks_);
+  hosts_ = find_hosts();
+  give_up_ = [this](const std::exception& why) { on_failure_(failure_of(rank_, why)); };
+  dog_ = std::make_unique<Watchdog>(timeout_, [this](const std::string& what) {
+    on_failure_({.kind = ErrorKind::timed_out,
+                 .rank = rank_,
+                 .what = fmt::format("rank {} {}", rank_, what)});
+  });
+}
+
+/// The lowest rank of a host is its number.
+Hosts MpiRank::find_hosts() const {
+  MPI_Comm host = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host);
+  int lowest = rank_;
+  MPI_Bcast(&lowest, 1, MPI_INT, 0, host);
+  MPI_Comm_free(&host);
+  Hosts hosts{.of = std::vector<int>(static_cast<std::size_t>(ranks_))};
+  MPI_Allgather(&lowest, 1, MPI_INT, hosts.of.data(), 1, MPI_INT, MPI_COMM_WORLD);
+  return hosts;
+}
+
+MpiAnswer MpiRank::carry_out(const MpiOrder& order) {
+  if (ranks_of(order) > ranks_) {
+    std::string reason = fmt::format("needs {} ranks, the job has {}", ranks_of(order), ranks_);
+    if (const Case* const c = std::get_if<Case>(&order))
+      return CaseResult{
+          .status = Status::skipped, .reason = std::move(reason), .algorithm = c->algorithm};
+    throw Error(ErrorKind::usage, reason);
+  }
+  tell(to_json(order).dump());
+  return take_part(order);
+}
+
+MpiAnswer MpiRank::carried_out(const Communicator& comm, const MpiOrder& order) {
+  if (const Case* const c = std::get_if<Case>(&order))
+    return run_case(
+        comm, *c,
+        {.hosts = hosts_, .links = links_, .dog = *dog_, .timeout = timeout_, .give_up = give_up_});
+  try {
+    return measure_rank_links(comm, std::get<LinksOrder>(order), *dog_);
+  } catch (const std::exception& e) {
+    give_up_(e);
+    throw;
+  }
+}
+
+MpiAnswer MpiRank::take_part(const MpiOrder& order) {
+  std::optional<Communicator> comm;
+  {
+    const Watched watched(*dog_, "for the other ranks to form a group");
+    comm.emplace(MPI_COMM_WORLD, ranks_of(order));
+  }
+  if (!comm->member()) return {};
+  MpiAnswer answer = carried_out(*comm, order);
+  const Watched watched(*dog_, "for the other ranks to leave their group");
+  comm.reset();
+  return answer;
+}
+
+void MpiRank::follow() {
+  for (std::string text = hear(); !text.empty(); text = hear())
+    (void)take_part(order_from_json(nlohmann::json::parse(text)));
+  dog_.reset();
+  MPI_Finalize();
+}
+
+void MpiRank::end() {
+  tell("");
+  dog_.reset();
+  MPI_Finalize();
+}
+
+void MpiRank::tell(std::string_view text) {
+  const Watched watched(*dog_, "for the other ranks to take an order");
+  for (int r = 1; r < ranks_; ++r)
+    check_mpi(
+        MPI_Send(text.data(), static_cast<int>(text.size()), MPI_CHAR, r, kCaseTag, MPI_COMM_WORLD),
+        "MPI_Send");
+}
+
+/// A blocking receive would spin on a core that others measure on.
+std::string MpiRank::hear() const {
+  int there = 0;
+  MPI_Status status;
+  microseconds nap = kShortestNap;
+  while (true) {
+    check_mpi(MPI_Iprobe(0, kCaseTag, MPI_COMM_WORLD, &there, &status), "MPI_Iprobe");
+    if (there != 0) break;
+    std::this_thread::sleep_for(nap);
+    nap = std::min(2 * nap, kLongestNap);
+  }
+  int size = 0;
+  MPI_Get_count(&status, MPI_CHAR, &size);
+  std::string text(static_cast<std::size_t>(size), '\0');
+  check_mpi(MPI_Recv(text.data(), size, MPI_CHAR, 0, kCaseTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+            "MPI_Recv");
+  return text;
+}
+
+}  // namespace collmark

@@ -1,0 +1,53 @@
+/// One process of an MPI job, from MPI_Init to MPI_Finalize.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "bench/mpi/mpi_case.hpp"
+#include "bench/mpi_launch.hpp"
+#include "bench/watchdog.hpp"
+
+namespace collmark {
+
+/// Called once, from any thread, and never returns.
+using OnFailure = std::function<void(const RankFailure&)>;
+
+class MpiRank {
+ public:
+  ///   Throws   Error{absent} if MPI sees another job than the launcher has announced: then this process was
+  ///            started by another MPI's launcher.
+  MpiRank(const MpiJobOptions& options, OnFailure on_failure);
+  MpiRank(const MpiRank&) = delete;
+  MpiRank& operator=(const MpiRank&) = delete;
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int ranks() const { return ranks_; }
+
+  /// Rank 0 only: has all ranks of the order carry it out.
+  [[nodiscard]] MpiAnswer carry_out(const MpiOrder& order);
+  /// Rank 0 only: the job is over.
+  void end();
+  /// Every other rank: takes part until rank 0 ends the job. Hardly uses its core while it waits.
+  void follow();
+
+ private:
+  [[nodiscard]] MpiAnswer take_part(const MpiOrder& order);
+  /// By a member of the group.
+  [[nodiscard]] MpiAnswer carried_out(const Communicator& comm, const MpiOrder& order);
+  void tell(std::string_view text);
+  [[nodiscard]] std::string hear() const;
+  [[nodiscard]] Hosts find_hosts() const;
+
+  std::chrono::milliseconds timeout_;
+  OnFailure on_failure_;
+  GiveUp give_up_;
+  int rank_ = 0;
+  int ranks_ = 1;
+  Hosts hosts_;
+  ModelLinks links_;
+  std::unique_ptr<Watchdog> dog_;
+};
+
+}  // namespace collmark

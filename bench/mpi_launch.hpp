@@ -1,0 +1,56 @@
+/// The ranks of one MPI job, as the process sees them that plans, prints and writes.
+///
+///   no launcher         this process ──pipe──> mpirun ──> rank 0 ──MPI──> ranks 1, 2, ...     MpirunLaunch
+///   mpirun or srun      this process is rank 0; a thread of it speaks MPI ──> ranks 1, 2, ... join_mpi_job
+///
+/// Either way whoever plans never waits inside MPI, so that a hang or a lost rank costs the launch and
+/// nothing that was finished.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bench/backend.hpp"
+#include "bench/link_matrix.hpp"
+#include "collectives/error.hpp"
+
+namespace collmark {
+
+/// Measure the links between all pairs of ranks [0, ranks).
+struct LinksOrder {
+  int ranks = 2;
+  Bytes copied{1 << 20};  // [1, 2^31)
+};
+
+/// What the ranks of a job do together, and what comes of it: a CaseResult of a Case, links of a LinksOrder.
+using MpiOrder = std::variant<Case, LinksOrder>;
+using MpiAnswer = std::variant<CaseResult, std::vector<PairLink>>;
+
+[[nodiscard]] inline int ranks_of(const MpiOrder& order) {
+  return std::visit([](const auto& o) { return o.ranks; }, order);
+}
+
+class MpiLaunch {
+ public:
+  virtual ~MpiLaunch() = default;
+  /// Throws Error{timed_out, lost, interrupted}; after that the launch is of no more use.
+  [[nodiscard]] virtual MpiAnswer carry_out(const MpiOrder& order) = 0;
+  /// From another thread: carry_out() ends, now or when it is called next.
+  virtual void interrupt() noexcept = 0;
+};
+
+/// Why a rank cannot go on.
+struct RankFailure {
+  ErrorKind kind = ErrorKind::lost;
+  int rank = 0;
+  std::string what = {};
+};
+
+/// What every rank of a job must know.
+struct MpiJobOptions {
+  std::chrono::milliseconds timeout{30'000};  // of any single wait
+};
+
+}  // namespace collmark

@@ -1,0 +1,116 @@
+#include "bench/mpirun.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "bench/on_path.hpp"
+#include "collectives/error.hpp"
+
+namespace collmark {
+namespace {
+
+constexpr std::chrono::milliseconds kAnswer{10'000};  // for `mpirun --version`
+
+void append(std::vector<std::string>& words, std::initializer_list<std::string> more) {
+  words.insert(words.end(), more);
+}
+
+bool mentions(const std::vector<std::string>& words, std::string_view option) {
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return word.find(option) != std::string::npos;
+  });
+}
+
+bool is_crowded(const MpirunRequest& request) {
+  return request.cores > 0 && static_cast<std::size_t>(request.ranks) > request.cores;
+}
+
+/// Slots are no limit: whoever asks for more ranks than cores gets them, and rows that say so. What the
+/// user says about placement stands alone, since two such options contradict each other.
+void add_open_mpi_options(std::vector<std::string>& words, const MpirunRequest& request,
+                          const std::vector<std::string>& own) {
+  if (!request.hostfile.empty()) append(words, {"--hostfile", request.hostfile});
+  if (!mentions(own, "map-by") && !mentions(own, "oversubscribe") && !mentions(own, "rankfile"))
+    append(words, {"--map-by", ":OVERSUBSCRIBE"});
+  if (request.cores == 0 || mentions(own, "bind-to")) return;
+  append(words, {"--bind-to", is_crowded(request) ? "none" : "core"});
+}
+
+std::vector<std::string> open_mpi_environment(const MpirunRequest& request) {
+  std::vector<std::string> environment{
+      "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "PRTE_ALLOW_RUN_AS_ROOT=1",
+      "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
+  if (is_crowded(request)) environment.emplace_back("OMPI_MCA_mpi_yield_when_idle=1");
+  return environment;
+}
+
+}  // namespace
+
+bool ranks_may_be_elsewhere(const std::string& hostfile) {
+  constexpr std::array kSaysSo{"OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile",
+                               "SLURM_JOB_NODELIST", "PBS_NODEFILE", "LSB_HOSTS"};
+  return !hostfile.empty() || std::any_of(kSaysSo.begin(), kSaysSo.end(), [](const char* variable) {
+    return std::getenv(variable) != nullptr;
+  });
+}
+
+Mpirun find_mpirun() {
+  Mpirun found{.path = on_path("mpirun")};
+  if (found.path.empty()) found.path = on_path("mpiexec");
+  if (found.path.empty()) return found;
+  try {
+    ChildProcess asked({.words = {found.path, "--version"}, .environment = {}});
+    while (const auto line = asked.next_line(kAnswer))
+      if (line->text.find("HYDRA") != std::string::npos ||
+          line->text.find("Intel") != std::string::npos)
+        found.dialect = Mpirun::Dialect::hydra;
+  } catch (const Error&) {
+    found.path.clear();  // there, but it does not start
+  }
+  return found;
+}
+
+ChildCommand mpirun_command(const Mpirun& mpirun, const MpirunRequest& request,
+                            const std::vector<std::string>& program) {
+  const std::vector<std::string> own = shell_words(request.arguments);
+  ChildCommand command{.words = {mpirun.path, "-n", fmt::format("{}", request.ranks)},
+                       .environment = {}};
+  if (mpirun.dialect == Mpirun::Dialect::open_mpi) {
+    add_open_mpi_options(command.words, request, own);
+    command.environment = open_mpi_environment(request);
+  } else if (!request.hostfile.empty()) {
+    append(command.words, {"-f", request.hostfile});
+  }
+  command.words.insert(command.words.end(), own.begin(), own.end());
+  command.words.insert(command.words.end(), program.begin(), program.end());
+  return command;
+}
+
+std::vector<std::string> shell_words(std::string_view text) {
+  std::vector<std::string> words;
+  bool inside = false;  // of a word
+  char quote = 0;
+  for (const char c : text) {
+    if (quote != 0 && c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '"' || c == '\'')) {
+      quote = c;
+      if (!inside) words.emplace_back();
+      inside = true;
+    } else if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
+      inside = false;
+    } else {
+      if (!inside) words.emplace_back();
+      inside = true;
+      words.back() += c;
+    }
+  }
+  if (quote != 0)
+    throw Error(ErrorKind::usage, fmt::format("--launcher-args: a {} is not closed", quote));
+  return words;
+}
+
+}  // namespace collmark

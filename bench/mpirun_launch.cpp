@@ -1,0 +1,147 @@
+#include "bench/mpirun_launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+
+#include "bench/order_json.hpp"
+#include "bench/output.hpp"
+
+namespace collmark {
+namespace {
+
+using Json = nlohmann::json;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kLook{50};          // how late an interrupt may be seen
+constexpr milliseconds kStart{120'000};    // for a launch, over the network too
+constexpr milliseconds kFarewell{10'000};  // for ranks to end by themselves
+constexpr std::size_t kRemembered = 4096;  // bytes of stderr
+
+RankFailure failure_from(const Json& json) {
+  return {.kind = static_cast<ErrorKind>(json.at("kind").get<int>()),
+          .rank = json.at("rank").get<int>(),
+          .what = json.at("what").get<std::string>()};
+}
+
+/// The first line in which there are words.
+std::string first_words(const std::string& text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string line = text.substr(at, end - at);
+    if (std::any_of(line.begin(), line.end(), [](unsigned char c) { return std::isalpha(c) != 0; }))
+      return line;
+    at = end + 1;
+  }
+  return "";
+}
+
+}  // namespace
+
+MpirunLaunch::MpirunLaunch(const ChildCommand& command, const MpiJobOptions& options,
+                           const std::atomic<bool>& interrupted)
+    : options_(options), interrupted_(interrupted), mpirun_(command) {
+  try {
+    (void)answer("hello", std::max(kStart, options.timeout));
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::interrupted) throw;
+    const std::string words = first_words(heard_);
+    throw Error(ErrorKind::absent,
+                e.kind() == ErrorKind::absent || words.empty()
+                    ? std::string(e.what())
+                    : fmt::format("{} starts no ranks: {}", command.words.front(), words));
+  }
+}
+
+MpirunLaunch::~MpirunLaunch() {
+  if (broken_) return;
+  mpirun_.close_input();
+  (void)mpirun_.ended_within(kFarewell);
+}
+
+MpiAnswer MpirunLaunch::carry_out(const MpiOrder& order) {
+  ranks_ = ranks_of(order);
+  if (!broken_) mpirun_.write_line(to_json(order).dump());
+  return answer_from_json(answer("result", std::nullopt));
+}
+
+/// The next message that carries `key`.
+Json MpirunLaunch::answer(const char* key, std::optional<milliseconds> limit) {
+  const auto begin = steady_clock::now();
+  while (true) {
+    if (interrupted_.load(std::memory_order_relaxed)) {
+      broken_ = true;
+      throw Error(ErrorKind::interrupted, "interrupted");
+    }
+    if (const auto found = message(kLook)) {
+      if (found->contains("failure")) fail(failure_from(found->at("failure")));
+      if (found->contains(key)) return found->at(key);
+    }
+    if (mpirun_.silent()) lost();
+    if (limit && steady_clock::now() - begin > *limit) {
+      broken_ = true;
+      throw Error(ErrorKind::timed_out,
+                  fmt::format("no rank answered within {} s", limit->count() / 1000));
+    }
+  }
+}
+
+/// Of one line; empty too if it is not one of ours.
+std::optional<Json> MpirunLaunch::message(milliseconds wait) {
+  const auto line = mpirun_.next_line(wait);
+  if (!line) return std::nullopt;
+  if (line->from == ChildProcess::From::out && line->text.starts_with('{')) {
+    Json json = Json::parse(line->text, nullptr, false);
+    if (json.is_object()) return json;
+  }
+  hear(line->text);
+  return std::nullopt;
+}
+
+void MpirunLaunch::hear(const std::string& line) {
+  heard_ += line + "\n";
+  if (heard_.size() > 2 * kRemembered) heard_.erase(0, heard_.size() - kRemembered);
+  say(line + "\n");
+}
+
+/// The first to complain is seldom the one at fault: ranks wait for each other in a chain. So the others
+/// are heard too, and the one that says nothing is named.
+void MpirunLaunch::fail(const RankFailure& first) {
+  broken_ = true;
+  std::string what = fmt::format("{}", first.what);
+  std::set<int> heard{first.rank};
+  const milliseconds grace =
+      std::clamp(options_.timeout / 2, milliseconds{300}, milliseconds{3000});
+  const auto until = steady_clock::now() + grace;
+  while (static_cast<int>(heard.size()) < ranks_ && steady_clock::now() < until &&
+         !mpirun_.silent())
+    if (const auto next = message(kLook); next && next->contains("failure"))
+      heard.insert(failure_from(next->at("failure")).rank);
+  if (first.kind == ErrorKind::timed_out && ranks_ > 1)
+    for (int r = 0; r < ranks_; ++r)
+      if (!heard.contains(r)) what += fmt::format("; rank {} says nothing", r);
+  if (const std::string who = lost_rank(heard_); !who.empty()) throw Error(ErrorKind::lost, who);
+  throw Error(first.kind, what);
+}
+
+void MpirunLaunch::lost() {
+  broken_ = true;
+  const std::string who = lost_rank(heard_);
+  if (!who.empty()) throw Error(ErrorKind::lost, who);
+  (void)mpirun_.ended_within(kFarewell);
+  throw Error(ErrorKind::lost,
+              fmt::format("all ranks are gone: mpirun ended with {}", mpirun_.ending()));
+}
+
+std::string lost_rank(const std::string& said) {
+  static const std::regex pattern(R"(process rank (\d+)[^]{0,300}?exited on\s+signal (\d+))");
+  std::smatch found;
+  if (!std::regex_search(said, found, pattern)) return "";
+  return fmt::format("rank {} was killed by signal {}", found[1].str(), found[2].str());
+}
+
+}  // namespace collmark

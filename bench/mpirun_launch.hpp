@@ -1,0 +1,53 @@
+/// Ranks that we start ourselves, through mpirun, and speak to through its standard streams.
+///
+/// One JSON document a line:
+///   to rank 0        {"case": ...}, {"links": ...}    orders; the end of the stream ends the job
+///   from rank 0      {"hello": {"library": ...}}      once, when all ranks are there
+///                    {"result": ...}                  of each order
+///   from any rank    {"failure": {"kind": 7, "rank": 2, "what": "..."}}
+/// Other lines are the words of somebody else and go to stderr, as all of the ranks' own stderr does.
+#pragma once
+
+#include <atomic>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/child_process.hpp"
+#include "bench/mpi_launch.hpp"
+
+namespace collmark {
+
+class MpirunLaunch final : public MpiLaunch {
+ public:
+  /// Returns when all ranks are there.
+  ///   Throws   Error{absent} if they do not come, with mpirun's own words; Error{interrupted}.
+  MpirunLaunch(const ChildCommand& command, const MpiJobOptions& options,
+               const std::atomic<bool>& interrupted);
+  /// Lets the ranks end by themselves, if they can.
+  ~MpirunLaunch() override;
+
+  [[nodiscard]] MpiAnswer carry_out(const MpiOrder& order) override;
+  void interrupt() noexcept override {}  // `interrupted` says it
+
+ private:
+  [[nodiscard]] nlohmann::json answer(const char* key,
+                                      std::optional<std::chrono::milliseconds> limit);
+  [[nodiscard]] std::optional<nlohmann::json> message(std::chrono::milliseconds wait);
+  void hear(const std::string& line);
+  [[noreturn]] void fail(const RankFailure& first);
+  [[noreturn]] void lost();
+
+  MpiJobOptions options_;
+  const std::atomic<bool>& interrupted_;
+  std::string heard_;  // the last of what came on stderr
+  int ranks_ = 0;      // of the order that runs
+  bool broken_ = false;
+  ChildProcess mpirun_;
+};
+
+/// Who was lost, from what mpirun said: "rank 2 was killed by signal 9", or empty.
+[[nodiscard]] std::string lost_rank(const std::string& said);
+
+}  // namespace collmark

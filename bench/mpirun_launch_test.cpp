@@ -1,0 +1,110 @@
+// The protocol against launchers that are shell scripts: no MPI is needed for what can go wrong.
+#include "bench/mpirun_launch.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "bench/case_json.hpp"
+
+namespace collmark {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kHello = R"(echo '{"hello":{"library":"none","ranks":3}}'; )";
+
+class Script {
+ public:
+  explicit Script(const std::string& text,
+                  std::chrono::milliseconds timeout = std::chrono::milliseconds{100})
+      : launch_({.words = {"/bin/sh", "-c", text}, .environment = {}}, {.timeout = timeout},
+                interrupted_) {}
+
+  CaseResult run() {
+    Case c;
+    c.ranks = 3;
+    return std::get<CaseResult>(launch_.carry_out(c));
+  }
+  void interrupt() { interrupted_ = true; }
+
+ private:
+  std::atomic<bool> interrupted_{false};
+  MpirunLaunch launch_;
+};
+
+std::string result_line() {
+  const CaseResult result{.implementation = "a script", .algorithm = "ring"};
+  return "echo '" + nlohmann::json{{"result", to_json(result)}}.dump() + "'; ";
+}
+
+/// The error that `action` ends with, as "kind: words".
+template <class Action>
+std::string error_of(const Action& action) {
+  try {
+    action();
+    return "none";
+  } catch (const Error& e) {
+    return std::to_string(exit_code(e.kind())) + ": " + e.what();
+  }
+}
+
+TEST(MpirunLaunch, EachCaseIsAnsweredByItsResult) {
+  Script script(kHello + std::string("while read line; do ") + result_line() + "done");
+  EXPECT_EQ(script.run().implementation, "a script");
+  EXPECT_EQ(script.run().algorithm, "ring");
+}
+
+TEST(MpirunLaunch, WordsOfOthersBetweenTheMessagesAreNoAnswer) {
+  Script script(std::string("echo hello; echo '{broken'; echo '{\"other\":1}'; ") + kHello +
+                "read line; echo words; " + result_line() + "read line");
+  EXPECT_EQ(script.run().implementation, "a script");
+}
+
+TEST(MpirunLaunch, ALauncherThatStartsNothingIsAbsentForItsReason) {
+  const std::string error =
+      error_of([] { Script script("echo ----; echo no slots left >&2; exit 1"); });
+  EXPECT_THAT(error, HasSubstr("77: "));
+  EXPECT_THAT(error, HasSubstr("no slots left"));
+}
+
+TEST(MpirunLaunch, RanksOfAnotherMpiAreAbsent) {
+  const std::string error = error_of([] {
+    Script script(
+        R"(echo '{"failure":{"kind":77,"rank":0,"what":"sees a job of 1"}}'; exec sleep 60)");
+  });
+  EXPECT_EQ(error, "77: sees a job of 1");
+}
+
+TEST(MpirunLaunch, ARankThatWasKilledIsNamed) {
+  Script script(kHello +
+                std::string("read line; echo 'mpirun noticed that process rank 2 with PID 0 on "
+                            "node a exited on signal 9 (Killed).' >&2; exit 137"));
+  EXPECT_EQ(error_of([&] { (void)script.run(); }), "8: rank 2 was killed by signal 9");
+}
+
+TEST(MpirunLaunch, RanksThatAreGoneWithoutAWordAreLost) {
+  Script script(kHello + std::string("read line; exit 3"));
+  EXPECT_EQ(error_of([&] { (void)script.run(); }),
+            "8: all ranks are gone: mpirun ended with exit code 3");
+}
+
+TEST(MpirunLaunch, OfAHangTheFirstComplaintAndTheSilentRankAreTold) {
+  Script script(kHello + std::string(R"(read line
+    echo '{"failure":{"kind":7,"rank":2,"what":"rank 2 waits for rank 1"}}'
+    echo '{"failure":{"kind":7,"rank":0,"what":"rank 0 waits for rank 2"}}'
+    exec sleep 60)"));
+  EXPECT_EQ(error_of([&] { (void)script.run(); }),
+            "7: rank 2 waits for rank 1; rank 1 says nothing");
+}
+
+TEST(MpirunLaunch, AnInterruptEndsTheCaseThatRuns) {
+  Script script(kHello + std::string("read line; exec sleep 60"));
+  script.interrupt();
+  EXPECT_EQ(error_of([&] { (void)script.run(); }), "130: interrupted");
+}
+
+}  // namespace
+}  // namespace collmark

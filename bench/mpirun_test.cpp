@@ -1,0 +1,60 @@
+#include "bench/mpirun.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "collectives/error.hpp"
+
+namespace collmark {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+
+const Mpirun kOpenMpi{.path = "/bin/mpirun", .dialect = Mpirun::Dialect::open_mpi};
+const Mpirun kHydra{.path = "/bin/mpirun", .dialect = Mpirun::Dialect::hydra};
+
+TEST(Mpirun, RanksThatHaveACoreEachAreBoundToIt) {
+  const ChildCommand command = mpirun_command(
+      kOpenMpi, {.ranks = 2, .cores = 2, .hostfile = "", .arguments = ""}, {"p", "q"});
+  EXPECT_THAT(command.words, ElementsAre("/bin/mpirun", "-n", "2", "--map-by", ":OVERSUBSCRIBE",
+                                         "--bind-to", "core", "p", "q"));
+  EXPECT_THAT(command.environment, Contains("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"));
+  EXPECT_THAT(command.environment, Not(Contains("OMPI_MCA_mpi_yield_when_idle=1")));
+}
+
+TEST(Mpirun, RanksThatShareCoresAreNotBoundAndGiveWay) {
+  const ChildCommand command =
+      mpirun_command(kOpenMpi, {.ranks = 3, .cores = 2, .hostfile = "", .arguments = ""}, {"p"});
+  EXPECT_THAT(command.words, Contains("none"));
+  EXPECT_THAT(command.environment, Contains("OMPI_MCA_mpi_yield_when_idle=1"));
+}
+
+TEST(Mpirun, WhatTheUserSaysAboutPlacementStandsAlone) {
+  const ChildCommand command = mpirun_command(
+      kOpenMpi,
+      {.ranks = 2, .cores = 2, .hostfile = "", .arguments = "--map-by node --bind-to none"}, {"p"});
+  EXPECT_THAT(command.words,
+              ElementsAre("/bin/mpirun", "-n", "2", "--map-by", "node", "--bind-to", "none", "p"));
+}
+
+TEST(Mpirun, AHostfileIsNamedInEachDialect) {
+  const MpirunRequest request{.ranks = 8, .cores = 0, .hostfile = "hosts", .arguments = ""};
+  EXPECT_THAT(mpirun_command(kOpenMpi, request, {"p"}).words,
+              ElementsAre("/bin/mpirun", "-n", "8", "--hostfile", "hosts", "--map-by",
+                          ":OVERSUBSCRIBE", "p"));
+  EXPECT_THAT(mpirun_command(kHydra, request, {"p"}).words,
+              ElementsAre("/bin/mpirun", "-n", "8", "-f", "hosts", "p"));
+}
+
+TEST(Mpirun, ArgumentsAreSplitAsAShellDoes) {
+  EXPECT_THAT(shell_words(""), IsEmpty());
+  EXPECT_THAT(shell_words("  -x A=1\t--mca 'a b' \"\" c\"d e\"f "),
+              ElementsAre("-x", "A=1", "--mca", "a b", "", "cd ef"));
+  EXPECT_THROW((void)shell_words("--mca 'a"), Error);
+}
+
+}  // namespace
+}  // namespace collmark

@@ -1,0 +1,53 @@
+#include "bench/order_json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace collmark {
+namespace {
+
+nlohmann::json through_text(const nlohmann::json& json) {
+  return nlohmann::json::parse(json.dump());
+}
+
+TEST(OrderJson, ACaseAndALinksOrderComeBackAsWhatTheyWere) {
+  Case c;
+  c.ranks = 5;
+  const MpiOrder one = order_from_json(through_text(to_json(MpiOrder{c})));
+  EXPECT_EQ(std::get<Case>(one).ranks, 5);
+  const MpiOrder other =
+      order_from_json(through_text(to_json(MpiOrder{LinksOrder{.ranks = 7, .copied = Bytes{12}}})));
+  EXPECT_EQ(std::get<LinksOrder>(other).copied, Bytes{12});
+  EXPECT_EQ(ranks_of(one), 5);
+  EXPECT_EQ(ranks_of(other), 7);
+}
+
+TEST(OrderJson, LinksComeBackBitForBit) {
+  const std::vector<PairLink> links{{.first = 3,
+                                     .second = 1,
+                                     .first_host = "a \"b\"",
+                                     .second_host = "",
+                                     .flag = Seconds{1.0 / 3.0},
+                                     .copy_gb_per_s = 0.1,
+                                     .shared_gb_per_s = 1e-9},
+                                    {}};
+  const nlohmann::json sent = to_json(MpiAnswer{links});
+  const MpiAnswer back = answer_from_json(through_text(sent));
+  ASSERT_EQ(std::get<std::vector<PairLink>>(back).size(), 2u);
+  EXPECT_EQ(std::get<std::vector<PairLink>>(back)[0].flag, Seconds{1.0 / 3.0});
+  EXPECT_EQ(to_json(back), sent);
+}
+
+TEST(OrderJson, AResultIsNoListOfLinks) {
+  const MpiAnswer back = answer_from_json(
+      through_text(to_json(MpiAnswer{CaseResult{.implementation = "x", .algorithm = "ring"}})));
+  EXPECT_EQ(std::get<CaseResult>(back).algorithm, "ring");
+}
+
+TEST(OrderJson, WhatIsNoOrderIsRefused) {
+  EXPECT_THROW((void)order_from_json({{"cases", 1}}), nlohmann::json::exception);
+}
+
+}  // namespace
+}  // namespace collmark

@@ -1,0 +1,136 @@
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <algorithm>
+#include <csignal>
+#include <memory>
+
+#include "bench/command.hpp"
+#include "bench/config_file.hpp"
+#include "bench/interrupt.hpp"
+#include "bench/launcher.hpp"
+#include "bench/mpi_backend.hpp"
+#include "bench/mpi_support.hpp"
+#include "bench/mpirun.hpp"
+#include "bench/output.hpp"
+#include "bench/sweep_flags.hpp"
+#include "bench/sweep_session.hpp"
+#include "bench/table.hpp"
+#include "collectives/error.hpp"
+
+namespace collmark {
+namespace {
+
+Backends backends_of(const SweepConfig& config, const SweepFlags& flags) {
+  Backends all;
+  for (const std::string& name : config.backends)
+    all.push_back(make_backend(name, flags.backend_options()));
+  return all;
+}
+
+void dry_run(const std::vector<PlannedCase>& plan, const Backends& backends) {
+  Seconds longest{};
+  int runnable = 0;
+  for (const PlannedCase& planned : plan) {
+    const bool here = backends[planned.backend]->availability().here;
+    if (!here) continue;
+    ++runnable;
+    longest += longest_time(planned);
+  }
+  put(fmt::format(
+      "{} cases, {} of them on a backend that is here; at most about {}, nothing was run\n",
+      plan.size(), runnable, readable_wait(longest)));
+  for (const auto& backend : backends)
+    if (const Availability a = backend->availability(); !a.here)
+      put(fmt::format("{}: skipped, {}\n", backend->name(), a.reason));
+}
+
+/// Of a launched job with the mpi backend, one process plans, prints and writes.
+bool joins(const SweepConfig& config) {
+  const auto& all = config.backends;
+  return joins_mpi_job() && std::find(all.begin(), all.end(), "mpi") != all.end();
+}
+
+/// Of those whose ranks we place on this host ourselves.
+int most_ranks(const std::vector<PlannedCase>& plan, const SweepConfig& config) {
+  const bool elsewhere = joins_mpi_job() || ranks_may_be_elsewhere(config.hostfile);
+  int most = 0;
+  for (const PlannedCase& planned : plan)
+    if (!elsewhere || config.backends[planned.backend] != "mpi")
+      most = std::max(most, planned.c.ranks);
+  return most;
+}
+
+/// A joined job is one launch, however many are asked for: nobody can start its processes anew.
+std::string launches_warning(const SweepConfig& config) {
+  if (!joins(config) || config.launches == 1) return "";
+  return fmt::format(
+      "collmark: the {} launches of mpi share the processes of this job; start collmark without a "
+      "launcher "
+      "for fresh ones\n",
+      config.launches);
+}
+
+int measure_and_write(const SweepFlags& flags, SweepConfig config, const Backends& backends) {
+  if (!flags.samples.empty() &&
+      (flags.samples == flags.csv || flags.samples == run_record_path(flags.csv)))
+    throw Error(ErrorKind::usage,
+                fmt::format("--samples: '{}' is written for --csv already", flags.samples));
+  const Timer timer = measure_timer();
+  config.measure.timer_call = timer.call;
+  const std::vector<PlannedCase> plan = plan_sweep(config);
+  if (flags.dry_run) return dry_run(plan, backends), 0;
+
+  // From here on a full disk or a size limit is an error code of write(2), and Ctrl-C an event.
+  std::signal(SIGXFSZ, SIG_IGN);
+  const InterruptListener listener([&] {
+    for (const auto& backend : backends) backend->interrupt();
+  });
+  SweepSession session(flags, config,
+                       {.run_id = new_run_id(),
+                        .argv = command_line(),
+                        .host = this_host(),
+                        .timer = timer,
+                        .noise = check_noise(),
+                        .configuration = to_json(config),
+                        .started_utc = utc_now()});
+  const std::vector<PlannedCase> rest = session.unfinished(plan);
+  say(warnings(session.run(), most_ranks(rest, config)));
+  say(launches_warning(config));
+
+  session.begin(rest);
+  Sweep sweep({session.run().run_id, session.run().host.name}, backends, session);
+  measure_resumably(session.run(), flags.csv,
+                    [&] { sweep.run(rest, [&] { return listener.interrupted(); }); });
+  session.end();
+  say(failed_before(session.found(), flags.csv));
+  return exit_status(session.found() + sweep.tally(), flags.missing());
+}
+
+int sweep(const SweepFlags& flags, const SweepConfig& config) {
+  const bool joined = joins(config);
+  if (!joined) refuse_launcher();
+  if (joined && launcher()->rank > 0)
+    return follow_mpi_job({.timeout = flags.backend_options().timeout}), 0;
+  const Backends backends = backends_of(config, flags);
+  const auto measure = [&] { return measure_and_write(flags, config, backends); };
+  return joined ? as_rank_0(measure) : measure();
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, int& status) {
+  auto* const command = app.add_subcommand(
+      "sweep", "measure collectives over sizes, ranks and algorithms; every result is checked");
+  const auto flags = std::make_shared<SweepFlags>();
+  declare(*command, *flags);
+  command->footer(
+      "Example:  collmark sweep --algorithm ring,parameter_server --ranks 2:4 --sizes 4K:16M:x8 "
+      "--csv results.csv");
+  command->callback([&status, flags, command] {
+    const ConfigFile file(*command, flags->config);
+    status = sweep(*flags, file.locate([&] { return config_from(*flags); }));
+  });
+}
+
+}  // namespace collmark

@@ -1,0 +1,27 @@
+/// `ring/window`: an algorithm, and how a backend that knows several ways is to move its data.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace collmark {
+
+enum class Variant {
+  plain,   // the backend's own way: memory that threads share, messages between processes
+  window,  // mpi: buffers in a shared-memory window of one host, and the plan that threads run
+};
+[[nodiscard]] std::string_view name(Variant variant);  // empty for plain
+
+struct AlgorithmVariant {
+  std::string algorithm;  // as build() takes it; a library's name whole
+  Variant variant = Variant::plain;
+};
+
+/// Throws Error{usage} with a did-you-mean for a variant that nobody knows. A library's name may hold a slash
+/// of its own, and so may a path.
+[[nodiscard]] AlgorithmVariant split_variant(std::string_view text);
+
+/// How it is called in rows: the opposite of split_variant.
+[[nodiscard]] std::string joined(std::string_view algorithm, Variant variant);
+
+}  // namespace collmark

@@ -1,0 +1,41 @@
+#include "bench/variant.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "collectives/error.hpp"
+
+namespace collmark {
+namespace {
+
+TEST(Variant, IsWhatFollowsTheSlash_AndIsPutBackThere) {
+  for (const std::string text : {"ring/window", "double_binary_tree:16/window", "all/window",
+                                 "file:some/folder/mine.json/window"}) {
+    const AlgorithmVariant v = split_variant(text);
+    EXPECT_EQ(v.variant, Variant::window) << text;
+    EXPECT_EQ(v.algorithm + "/window", text);
+    EXPECT_EQ(joined(v.algorithm, v.variant), text);
+  }
+}
+
+TEST(Variant, IsPlain_WithoutASlash_InAPath_AndInALibrarysName) {
+  for (const std::string text :
+       {"ring", "hierarchical_ring:2x4", "file:some/folder/mine.json", "library:ring/LL"}) {
+    EXPECT_EQ(split_variant(text).variant, Variant::plain) << text;
+    EXPECT_EQ(split_variant(text).algorithm, text);
+    EXPECT_EQ(joined(text, Variant::plain), text);
+  }
+}
+
+TEST(Variant, ThatNobodyKnows_IsRefusedWithTheOneThereIs) {
+  try {
+    (void)split_variant("ring/windows");
+    FAIL() << "taken";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::usage);
+    EXPECT_THAT(e.what(), testing::HasSubstr("no variant is called 'windows' (did you mean"));
+  }
+}
+
+}  // namespace
+}  // namespace collmark

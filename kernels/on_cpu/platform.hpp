@@ -1,0 +1,63 @@
+/// platform.hpp for g++: flags are std::atomic_ref, threads and blocks those of grid.hpp.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "collectives/half.hpp"
+#include "kernels/on_cpu/grid.hpp"
+
+#define COLLMARK_KERNEL inline
+#define COLLMARK_DEVICE inline
+
+/// Memory of the block; its place in the source is known by what no other place has, an object of its own.
+#define COLLMARK_SHARED(T, name, count)  \
+  static const char place_of_##name = 0; \
+  T* const name =                        \
+      reinterpret_cast<T*>(::collmark::grid::shared_memory(&place_of_##name, sizeof(T) * (count)))
+
+namespace collmark {
+
+inline int thread_index() { return grid::index().lane; }
+inline int thread_count() { return grid::index().lanes; }
+inline int block_index() { return grid::index().block; }
+inline void block_barrier() { grid::block_barrier(); }
+
+inline constexpr grid::Scope kFlagScope = grid::Scope::system;
+
+inline std::uint32_t load_acquire(std::uint32_t* word) {
+  grid::at_flag(word, kFlagScope);
+  return std::atomic_ref(*word).load(std::memory_order_acquire);
+}
+inline std::uint32_t load_relaxed(std::uint32_t* word) {
+  grid::at_flag(word, kFlagScope);
+  return std::atomic_ref(*word).load(std::memory_order_relaxed);
+}
+inline void store_release(std::uint32_t* word, std::uint32_t value) {
+  grid::at_flag(word, kFlagScope);
+  grid::progress();
+  std::atomic_ref(*word).store(value, std::memory_order_release);
+}
+inline bool claim(std::uint32_t* word) {
+  grid::at_flag(word, kFlagScope);
+  std::uint32_t free = 0;
+  return std::atomic_ref(*word).compare_exchange_strong(free, 1, std::memory_order_relaxed);
+}
+
+inline bool is_nan(float x) { return std::isnan(x); }
+inline bool is_nan(double x) { return std::isnan(x); }
+inline std::uint32_t to_bits(float x) { return std::bit_cast<std::uint32_t>(x); }
+inline std::uint64_t to_bits(double x) { return std::bit_cast<std::uint64_t>(x); }
+inline float from_bits(std::uint32_t bits) { return std::bit_cast<float>(bits); }
+inline double from_bits(std::uint64_t bits) { return std::bit_cast<double>(bits); }
+inline float half_to_float(std::uint16_t bits) { return to_float(F16{bits}); }
+inline std::uint16_t float_to_half(float x) { return to_f16(x).bits; }
+inline float quotient(float a, float b) { return a / b; }
+inline double quotient(double a, double b) { return a / b; }
+
+inline void stay(const char* what) { grid::pause_lane(what); }
+inline void progress() { grid::progress(); }
+
+}  // namespace collmark

@@ -1,0 +1,58 @@
+/// platform.hpp for nvcc: flags are cuda::atomic_ref of system scope.
+#pragma once
+
+#include <cuda_fp16.h>
+#include <cuda/atomic>
+
+#include <cstdint>
+
+#define COLLMARK_KERNEL __global__
+#define COLLMARK_DEVICE __device__ __forceinline__
+#define COLLMARK_SHARED(T, name, count) __shared__ T name[count]
+
+namespace collmark {
+
+COLLMARK_DEVICE int thread_index() { return static_cast<int>(threadIdx.x); }
+COLLMARK_DEVICE int thread_count() { return static_cast<int>(blockDim.x); }
+COLLMARK_DEVICE int block_index() { return static_cast<int>(blockIdx.x); }
+COLLMARK_DEVICE void block_barrier() { __syncthreads(); }
+
+using Flag = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_system>;
+
+COLLMARK_DEVICE std::uint32_t load_acquire(std::uint32_t* word) {
+  return Flag(*word).load(cuda::memory_order_acquire);
+}
+COLLMARK_DEVICE std::uint32_t load_relaxed(std::uint32_t* word) {
+  return Flag(*word).load(cuda::memory_order_relaxed);
+}
+COLLMARK_DEVICE void store_release(std::uint32_t* word, std::uint32_t value) {
+  Flag(*word).store(value, cuda::memory_order_release);
+}
+COLLMARK_DEVICE bool claim(std::uint32_t* word) {
+  std::uint32_t free = 0;
+  return Flag(*word).compare_exchange_strong(free, 1, cuda::memory_order_relaxed);
+}
+
+COLLMARK_DEVICE bool is_nan(float x) { return isnan(x); }
+COLLMARK_DEVICE bool is_nan(double x) { return isnan(x); }
+COLLMARK_DEVICE std::uint32_t to_bits(float x) { return __float_as_uint(x); }
+COLLMARK_DEVICE std::uint64_t to_bits(double x) {
+  return static_cast<std::uint64_t>(__double_as_longlong(x));
+}
+COLLMARK_DEVICE float from_bits(std::uint32_t bits) { return __uint_as_float(bits); }
+COLLMARK_DEVICE double from_bits(std::uint64_t bits) {
+  return __longlong_as_double(static_cast<long long>(bits));
+}
+COLLMARK_DEVICE float half_to_float(std::uint16_t bits) {
+  return __half2float(__ushort_as_half(bits));
+}
+COLLMARK_DEVICE std::uint16_t float_to_half(float x) {
+  return __half_as_ushort(__float2half_rn(x));
+}
+COLLMARK_DEVICE float quotient(float a, float b) { return __fdiv_rn(a, b); }
+COLLMARK_DEVICE double quotient(double a, double b) { return __ddiv_rn(a, b); }
+
+COLLMARK_DEVICE void stay(const char*) {}
+COLLMARK_DEVICE void progress() {}
+
+}  // namespace collmark

@@ -1,0 +1,112 @@
+/// One pass over a run of elements by all threads of a block: combine the sources in list order, store the result to
+/// every destination.
+///
+///     peeled     packs of 16 bytes                              rest
+///   ..| x x x |[........][........][........] ... [........]| x x |
+///
+/// Pointers that all lie alike within 16 bytes are moved in packs, whatever offset that is; if they do not, element
+/// by element.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/arithmetic.hpp"
+#include "kernels/platform.hpp"
+
+namespace collmark {
+
+template <class T>
+struct alignas(16) Pack {
+  static constexpr int kSize = 16 / sizeof(T);
+  T element[kSize];
+};
+
+/// What is done to the elements: combined, and divided (avg) when the value is complete.
+struct Reduction {
+  Combine op = Combine::sum;
+  int divisor = 1;  // of a complete value
+};
+
+enum class Value { partial, complete };
+
+/// As many pointers as the code says: loops over them are unrolled.
+template <class T, int kCount>
+struct Few {
+  T* pointer[kCount];
+  static constexpr COLLMARK_DEVICE int count() { return kCount; }
+  COLLMARK_DEVICE T* operator[](int i) const { return pointer[i]; }
+};
+
+/// Element `offset` of the buffers of ranks [first, last).
+template <class T>
+struct OfRanks {
+  std::byte* const* buffers;
+  std::int64_t offset;
+  int first, last;
+  COLLMARK_DEVICE int count() const { return last - first; }
+  COLLMARK_DEVICE T* operator[](int i) const {
+    return reinterpret_cast<T*>(buffers[first + i]) + offset;
+  }
+};
+
+template <class T>
+COLLMARK_DEVICE T combined_units(Combine op, const T& a, const T& b) {
+  return combined(op, a, b);
+}
+template <class T>
+COLLMARK_DEVICE Pack<T> combined_units(Combine op, const Pack<T>& a, const Pack<T>& b) {
+  Pack<T> sum;
+  for (int k = 0; k < Pack<T>::kSize; ++k)
+    sum.element[k] = combined(op, a.element[k], b.element[k]);
+  return sum;
+}
+template <class T>
+COLLMARK_DEVICE T divided_unit(const T& x, int divisor) {
+  return divided(x, divisor);
+}
+template <class T>
+COLLMARK_DEVICE Pack<T> divided_unit(Pack<T> x, int divisor) {
+  for (int k = 0; k < Pack<T>::kSize; ++k) x.element[k] = divided(x.element[k], divisor);
+  return x;
+}
+
+/// `count` units, elements or packs, from element `first` on; a thread takes every thread_count()-th.
+template <class Unit, class T, class Sources, class Destinations>
+COLLMARK_DEVICE void pass_units(const Sources& from, const Destinations& to, std::int64_t first,
+                                std::int64_t count, const Reduction& what, Value value) {
+  for (std::int64_t i = thread_index(); i < count; i += thread_count()) {
+    Unit x = reinterpret_cast<const Unit*>(from[0] + first)[i];
+    for (int s = 1; s < from.count(); ++s)
+      x = combined_units(what.op, x, reinterpret_cast<const Unit*>(from[s] + first)[i]);
+    if (value == Value::complete && what.divisor > 1) x = divided_unit(x, what.divisor);
+    for (int d = 0; d < to.count(); ++d) reinterpret_cast<Unit*>(to[d] + first)[i] = x;
+  }
+}
+
+/// Elements before the first whole pack; all of them if the pointers do not lie alike.
+template <class T, class Sources, class Destinations>
+COLLMARK_DEVICE std::int64_t peeled(const Sources& from, const Destinations& to,
+                                    std::int64_t count) {
+  const auto lie = [](const T* p) { return reinterpret_cast<std::uintptr_t>(p) % 16; };
+  const std::uintptr_t first = lie(from[0]);
+  bool alike = true;
+  for (int i = 1; i < from.count(); ++i) alike &= lie(from[i]) == first;
+  for (int i = 0; i < to.count(); ++i) alike &= lie(to[i]) == first;
+  const auto head = static_cast<std::int64_t>((16 - first) % 16 / sizeof(T));
+  return alike && head < count ? head : count;
+}
+
+/// By all threads of the block, who must meet before and after.
+template <class T, class Sources, class Destinations>
+COLLMARK_DEVICE void pass(const Sources& from, const Destinations& to, std::int64_t count,
+                          const Reduction& what, Value value) {
+  const std::int64_t head = peeled<T>(from, to, count);
+  const std::int64_t packs = (count - head) / Pack<T>::kSize;
+  const std::int64_t rest = head + packs * Pack<T>::kSize;
+  pass_units<T, T>(from, to, 0, head, what, value);
+  pass_units<Pack<T>, T>(from, to, head, packs, what, value);
+  pass_units<T, T>(from, to, rest, count - rest, what, value);
+}
+
+}  // namespace collmark

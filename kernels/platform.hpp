@@ -1,0 +1,28 @@
+/// One spelling for both compilers: kernels include this, and nothing of CUDA or of the CPU grid besides.
+///
+///   nvcc   on_gpu/platform.hpp: CUDA
+///   g++    on_cpu/platform.hpp: the same source runs in on_cpu/grid.hpp, under seeded schedules and sanitizers
+///
+/// Both define, in namespace collmark:
+///
+///   COLLMARK_KERNEL, COLLMARK_DEVICE     what a kernel and a device function begin with
+///   thread_index(), thread_count()       in the block
+///   block_index()                        in the grid
+///   block_barrier()                      all threads of the block; orders all memory between them
+///   load_acquire(word), load_relaxed(word), store_release(word, value)
+///                                        32-bit flags, system scope: seen by other GPUs and the host
+///   claim(word)                          true for the one caller that made 1 of 0
+///   COLLMARK_SHARED(type, name, count)   an array of the block
+///   is_nan(x)                            of f32 and f64
+///   to_bits(x), from_bits(n)             f32 and f64 as integers
+///   half_to_float(n), float_to_half(x)   IEEE 754 binary16, to nearest even; no NaN goes in
+///   quotient(a, b)                       to nearest even
+///   stay(what)                           between two looks at a flag that is not there yet
+///   progress()                           a wait is over; tells the CPU's deadlock detector
+#pragma once
+
+#if defined(__CUDACC__)
+#include "kernels/on_gpu/platform.hpp"
+#else
+#include "kernels/on_cpu/platform.hpp"
+#endif

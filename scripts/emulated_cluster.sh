@@ -1,0 +1,225 @@
+#!/usr/bin/env bash
+# A cluster on one machine: N hosts with names and links of their own, joined by a switch. Measured, not simulated:
+# real processes, real TCP, every link shaped to a rate.
+#
+#   host0 ──200mbit──┐                    Each host has its own network stack and host name; files and processors are
+#   host1 ──200mbit──┤ switch             shared. A link is a veth pair, shaped (tbf) in both directions. With --racks
+#   host2 ──200mbit──┤                    each rack has its own switch, and a slower link up to the others.
+#   host3 ──200mbit──┘
+#
+#   scripts/emulated_cluster.sh run [OPTIONS] -- COMMAND...    on host0 of the cluster, or of one built for it alone
+#   scripts/emulated_cluster.sh up [OPTIONS]                   builds a cluster that stays
+#   scripts/emulated_cluster.sh down [--name NAME]             takes it away, with whatever runs in it
+#
+#   --hosts N        2 to 250 (default 4)              --racks R       N/R hosts each (default 1)
+#   --rate RATE      of each host's link, as tc writes it: 200mbit, 1gbit (default 200mbit)
+#   --uplink RATE    of each rack's link to the others (default: --rate)
+#   --name NAME      several clusters side by side (default: default)
+#
+# `mpirun -n N PROGRAM` inside runs one process on each host. Needs root, or a kernel that lets users make namespaces.
+# All of it lives in namespaces of one process: nothing outside is touched, and when that process ends, however it
+# ends, the kernel removes everything.
+set -euo pipefail
+
+self=$(realpath "$0")
+readonly net=10.77.0
+readonly burst=32kb depth=256kb  # of the shapers: how much may pass at once, how much may wait, as in a switch's port
+# What a shaper passes whole. It cuts longer packets into frames, and then two cores are busy with frames.
+readonly packet=16384
+
+fail() { echo "emulated_cluster.sh: $*" >&2; exit 2; }
+refused() { echo "emulated_cluster.sh: the kernel refused: $*" >&2; exit 77; }
+
+hosts=4 racks=1 rate=200mbit uplink='' name=default
+command=()
+parse() {
+  while (($#)); do
+    case $1 in
+      --hosts | --racks | --rate | --uplink | --name)
+        (($# > 1)) || fail "$1 needs a value"
+        printf -v "${1#--}" %s "$2"
+        shift 2 ;;
+      --) shift; command=("$@"); break ;;
+      *) fail "unknown option '$1'; there are: --hosts, --racks, --rate, --uplink, --name, and -- before the command" ;;
+    esac
+  done
+  [[ $hosts =~ ^[0-9]{1,3}$ ]] && ((10#$hosts >= 2 && 10#$hosts <= 250)) || fail "--hosts must be 2 to 250, not '$hosts'"
+  [[ $racks =~ ^[0-9]{1,3}$ ]] && ((10#$racks >= 1 && 10#$hosts % 10#$racks == 0)) ||
+    fail "--racks must divide the $hosts hosts, not be '$racks'"
+  uplink=${uplink:-$rate}
+  local r
+  for r in "$rate" "$uplink"; do
+    [[ $r =~ ^[1-9][0-9]*(kbit|mbit|gbit)$ ]] || fail "a rate is a number and kbit, mbit or gbit (200mbit), not '$r'"
+  done
+  [[ $name =~ ^[A-Za-z0-9_-]{1,32}$ ]] || fail "--name takes letters, digits, - and _, not '$name'"
+  hosts=$((10#$hosts)) racks=$((10#$racks))
+  # The first process of a cluster is told, since a user may be called root there; nobody else listens.
+  [[ $verb == hold && -n ${COLLMARK_CLUSTER_STATE-} ]] || COLLMARK_CLUSTER_STATE=/tmp/collmark-cluster-$(id -u)-$name
+  export COLLMARK_CLUSTER_STATE
+  state=$COLLMARK_CLUSTER_STATE
+}
+
+# ---- inside the namespaces -------------------------------------------------------------------------------------------
+
+shape() {  # shape PID|- DEVICE RATE: a link's one direction
+  local where=()
+  [[ $1 == - ]] || where=(nsenter -t "$1" --net)
+  "${where[@]}" tc qdisc add dev "$2" root tbf rate "$3" burst $burst limit $depth
+}
+
+add_switch() { ip link add "$1" type bridge && ip link set "$1" up; }
+
+add_rack() {  # its switch, and its uplink
+  add_switch "rack$1"
+  ((racks > 1)) || return 0
+  ip link add "up$1" type veth peer name "down$1"
+  ip link set "up$1" master "rack$1" up
+  ip link set "down$1" master spine up
+  shape - "up$1" "$uplink"
+  shape - "down$1" "$uplink"
+}
+
+add_host() {
+  local i=$1 pid
+  unshare --net --uts bash -c 'hostname "$0"; exec sleep infinity' "host$i" &
+  pid=$!
+  until [[ $(nsenter -t $pid --uts hostname 2>/dev/null) == "host$i" ]]; do kill -0 $pid && sleep 0.01; done
+  ip link add "port$i" type veth peer name eth0 netns $pid
+  ip link set "port$i" master "rack$((i / (hosts / racks)))" up
+  nsenter -t $pid --net bash -euc "
+    ip link set lo up; ip addr add $net.$((i + 1))/24 dev eth0; ip link set eth0 up gso_max_size $packet
+    echo 0 >/proc/sys/net/ipv4/tcp_slow_start_after_idle
+    echo reno >/proc/sys/net/ipv4/tcp_congestion_control"  # there in every kernel, whatever its own choice
+  shape "$pid" eth0 "$rate"
+  shape - "port$i" "$rate"
+  echo "host$i $pid" >>"$state/hosts"
+  echo "host$i slots=1" >>"$state/hostfile"
+  echo "$net.$((i + 1)) host$i" >>"$state/etc_hosts"
+}
+
+hold() {  # the cluster's first process: builds it, and is it
+  local outer _ i
+  [[ $$ == 1 && -z $(ip -o link show up) ]] || fail "'hold' is for this script's own use"
+  read -r outer _ </proc/self/stat
+  mount -t proc proc /proc
+  set -x
+  hostname switch
+  ip link set lo up
+  if ((racks > 1)); then add_switch spine; fi
+  for ((i = 0; i < racks; ++i)); do add_rack "$i"; done
+  echo "127.0.0.1 localhost" >"$state/etc_hosts"
+  for ((i = 0; i < hosts; ++i)); do add_host "$i"; done
+  mount --bind "$state/etc_hosts" /etc/hosts
+  { set +x; } 2>/dev/null
+  echo "$outer $(cut -d' ' -f22 /proc/1/stat)" >"$state/holder.new"
+  mv "$state/holder.new" "$state/holder"
+  while :; do sleep 1000 & wait $! || true; done  # and buries its orphans
+}
+
+# ---- outside ---------------------------------------------------------------------------------------------------------
+
+holder() {  # prints the pid of the running cluster's first process; a reused pid is not it
+  local pid began
+  read -r pid began 2>/dev/null <"$state/holder" || return 1
+  [[ $(cut -d' ' -f22 "/proc/$pid/stat" 2>/dev/null) == "$began" ]] && echo "$pid"
+}
+
+up() {
+  if holder >/dev/null; then fail "cluster '$name' is up already; take it down, or choose another --name"; fi
+  if [[ -e $state && ! -e $state/collmark-cluster ]]; then fail "$state exists, and is not a cluster's"; fi
+  rm -rf "$state"
+  mkdir -m 700 -- "$state"
+  touch "$state/collmark-cluster"
+  mkdir "$state/tmp"
+  cat >"$state/agent" <<AGENT
+#!/bin/sh
+# agent HOST COMMAND...: runs it there, as ssh would
+pid=\$(sed -n "s/^\$1 //p" "$state/hosts")
+[ -n "\$pid" ] || { echo "no host '\$1' in this cluster" >&2; exit 1; }
+shift
+exec nsenter -t "\$pid" --net --uts -- sh -c "\$*"
+AGENT
+  chmod +x "$state/agent"
+  local keeper as=()
+  [[ $(id -u) == 0 ]] || as=(--user --map-root-user)
+  setsid "${bound[@]}" unshare "${as[@]}" --net --mount --uts --pid --fork --kill-child \
+    "$self" hold --hosts "$hosts" --racks "$racks" --rate "$rate" --uplink "$uplink" --name "$name" \
+    </dev/null >/dev/null 2>"$state/log" &
+  keeper=$!
+  until [[ -e $state/holder ]]; do
+    kill -0 $keeper 2>/dev/null || { local why; why=$(tail -n 2 "$state/log" | tr '\n' ' '); remove; refused "$why"; }
+    sleep 0.05
+  done
+}
+
+remove() { [[ -e $state/collmark-cluster ]] && rm -rf -- "$state"; }
+
+down() {
+  local pid
+  if pid=$(holder); then
+    kill -KILL "$pid"
+    while kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
+  fi
+  remove || fail "there is no cluster '$name'"
+}
+
+pass_on() {  # pass_on SIGNAL STATUS: to the command and what it started, which have ten seconds to end
+  local i group
+  trap '' INT TERM HUP
+  group=$(cat "$started" 2>/dev/null) || exit "$2"
+  "${inside[@]}" bash -c "kill -s $1 -- -$group" 2>/dev/null || true
+  for ((i = 0; i < 100; ++i)); do kill -0 $! 2>/dev/null || exit "$2"; sleep 0.1; done
+  "${inside[@]}" bash -c "kill -s KILL -- -$group" 2>/dev/null || true
+  { wait; } 2>/dev/null
+  exit "$2"
+}
+
+run() {
+  ((${#command[@]})) || fail "run needs -- and a command"
+  if ! holder >/dev/null; then  # one for this command alone: no other shares it, and it ends with this script
+    state+=.$$
+    COLLMARK_CLUSTER_STATE=$state
+    bound=(setpriv --pdeathsig KILL)
+    up
+    trap '{ down; wait; } 2>/dev/null' EXIT
+  fi
+  local first status=0 settings=(
+    TMPDIR="$state/tmp" COLLMARK_CLUSTER_HOSTS="$(wc -l <"$state/hosts")"
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    OMPI_MCA_plm_rsh_agent="$state/agent" OMPI_MCA_orte_default_hostfile="$state/hostfile"
+    OMPI_MCA_oob_tcp_if_include=$net.0/24 OMPI_MCA_btl_tcp_if_include=$net.0/24 OMPI_MCA_btl=tcp,self
+    OMPI_MCA_hwloc_base_binding_policy=none
+    OMPI_MCA_mpi_yield_when_idle=1  # N spinning ranks on few cores cost a third of the time
+    OMPI_MCA_btl_tcp_links=2        # one connection carries both directions by turns
+  )
+  first=$(sed -n 's/^host0 //p' "$state/hosts")
+  started=$state/command.$$  # where the command, the leader of its group, leaves its number
+  inside=(nsenter -t "$(holder)" "${user[@]}" --mount --pid --wdns="$PWD" --)
+  # A session of its own, so that Ctrl-C reaches the command once: through pass_on.
+  trap 'pass_on INT 130' INT
+  trap 'pass_on TERM 143' TERM
+  trap 'pass_on HUP 129' HUP
+  (
+    trap '' INT QUIT TERM HUP
+    exec "${inside[@]}" setsid --wait nsenter -t "$first" --net --uts -- \
+      env -u COLLMARK_CLUSTER_STATE --default-signal=INT,QUIT,TERM,HUP "${settings[@]}" \
+      sh -c 'echo $$ >"$0"; exec "$@"' "$started" "${command[@]}"
+  ) <&0 &
+  wait $! || status=$?
+  rm -f -- "$started"
+  exit $status
+}
+
+(($#)) || { sed -n '2,23s/^# \{0,1\}//p' "$self"; exit 2; }
+verb=$1
+shift
+for tool in ip tc nsenter unshare setsid setpriv; do
+  command -v $tool >/dev/null || fail "needs $tool: apt-get install iproute2 util-linux"
+done
+bound=() user=()
+[[ $(id -u) == 0 ]] || user=(--user --preserve-credentials)
+case $verb in
+  up | run | down | hold) parse "$@"; "$verb" ;;
+  -h | --help) sed -n '2,23s/^# \{0,1\}//p' "$self" ;;
+  *) fail "unknown command '$verb'; there are: up, run, down" ;;
+esac

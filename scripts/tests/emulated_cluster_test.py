@@ -1,0 +1,178 @@
+"""emulated_cluster.sh: hosts with names and shaped links, and nothing left behind however it ends."""
+
+import glob
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+import uuid
+from pathlib import Path
+
+SCRIPT = Path(__file__).resolve().parent.parent / "emulated_cluster.sh"
+REFUSED = 77
+STREAM = SCRIPT.with_name("tcp_stream.py")
+
+
+class Cluster(unittest.TestCase):
+    def setUp(self):
+        self.name = f"test-{uuid.uuid4().hex[:8]}"
+        done = self.run_on("--hosts", "2", "--", "true")
+        if done.returncode == REFUSED:
+            self.skipTest(done.stderr.strip())
+        self.addCleanup(subprocess.run, [SCRIPT, "down", "--name", self.name], capture_output=True)
+
+    def command(self, verb, *arguments):
+        return [SCRIPT, verb, "--name", self.name, *arguments]
+
+    def call(self, verb, *arguments):
+        return subprocess.run(self.command(verb, *arguments), capture_output=True, text=True)
+
+    def run_on(self, *arguments):
+        return self.call("run", *arguments)
+
+    def assert_nothing_left(self):
+        deadline = time.monotonic() + 10
+        while self.processes() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertEqual(self.processes(), [])
+        self.assertEqual(glob.glob(f"/tmp/collmark-cluster-*-{self.name}*"), [])
+
+    def processes(self):
+        """Whose command line names this cluster."""
+        found = []
+        for path in glob.glob("/proc/[0-9]*/cmdline"):
+            try:
+                words = Path(path).read_bytes().decode(errors="replace").split("\0")
+            except OSError:
+                continue
+            if self.name in words:
+                found.append(words)
+        return found
+
+    def megabits(self, host, *shape, size=2_000_000):
+        """Goodput of a one-way stream from host0 [Mbit/s]."""
+        command = [sys.executable, STREAM, host, str(size)]
+        done = self.run_on(*shape, "--", *command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        received, seconds = done.stdout.split()
+        self.assertEqual(int(received), size)
+        return size * 8 / float(seconds) / 1e6
+
+
+class Hosts(Cluster):
+    def test_each_has_a_name_that_all_others_know_and_mpirun_starts_one_rank_on_each(self):
+        names = "for i in 0 1 2; do getent hosts host$i; done; hostname"
+        done = self.run_on("--hosts", "3", "--", "sh", "-c", names)
+        expected = ["10.77.0.1", "host0", "10.77.0.2", "host1", "10.77.0.3", "host2", "host0"]
+        self.assertEqual(done.stdout.split(), expected)
+        started = self.run_on("--hosts", "3", "--", "sh", "-c", "command -v mpirun || exit 77; mpirun -n 3 hostname")
+        if started.returncode == 77:
+            self.skipTest("no mpirun here")
+        self.assertEqual(sorted(started.stdout.split()[1:]), ["host0", "host1", "host2"], started.stderr)
+
+    def test_the_commands_input_output_and_status_are_the_scripts(self):
+        command = self.command("run", "--hosts", "2", "--", "sh", "-c", "cat; echo words >&2; exit 3")
+        done = subprocess.run(command, input="data", capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr, done.returncode), ("data", "words\n", 3))
+        self.assert_nothing_left()
+
+    def test_no_host_sees_the_real_network(self):
+        done = self.run_on("--hosts", "2", "--", "sh", "-c", "ip -o link show | wc -l; ip route")
+        self.assertNotIn("default", done.stdout)
+
+
+class Links(Cluster):
+    def test_a_stream_is_no_faster_than_its_link(self):
+        slow = self.megabits("host1", "--hosts", "2", "--rate", "40mbit", size=1_000_000)
+        fast = self.megabits("host1", "--hosts", "2", "--rate", "400mbit")
+        self.assertLess(slow, 44)
+        self.assertLess(fast, 440)
+        self.assertGreater(fast, slow, "the rate that was asked for makes the difference")
+
+    def test_between_racks_the_uplink_decides(self):
+        racks = ("--hosts", "4", "--racks", "2", "--rate", "400mbit", "--uplink", "40mbit")
+        inside, outside = self.megabits("host1", *racks), self.megabits("host2", *racks, size=1_000_000)
+        self.assertLess(outside, 44)
+        self.assertGreater(inside, outside)
+
+
+class Ends(Cluster):
+    def start(self):
+        """A cluster with a command that runs on and on; returns once it does."""
+        command = self.command("run", "--hosts", "2", "--", "sh", "-c", "echo on; exec sleep 1000")
+        run = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+        self.addCleanup(run.stdout.close)
+        self.addCleanup(run.stderr.close)
+        self.assertEqual(run.stdout.readline(), "on\n")
+        return run
+
+    def test_signals_end_it_and_leave_nothing(self):
+        for how, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
+            run = self.start()
+            run.send_signal(how)
+            self.assertEqual(run.wait(20), status)
+            self.assertEqual(run.stderr.read(), "")
+            self.assert_nothing_left()
+
+    def test_ctrl_c_reaches_the_command_once(self):
+        counts = "trap 'echo caught; ends=yes' INT; echo on; while sleep 0.3; [[ ! $ends ]]; do :; done"
+        command = self.command("run", "--hosts", "2", "--", "bash", "-c", counts)
+        run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        self.addCleanup(run.stdout.close)
+        self.assertEqual(run.stdout.readline(), "on\n")
+        os.killpg(run.pid, signal.SIGINT)  # as a terminal does
+        self.assertEqual(run.wait(30), 130)
+        self.assertEqual(run.stdout.read(), "caught\n")
+        self.assert_nothing_left()
+
+    def test_even_killed_outright_no_process_stays(self):
+        run = self.start()
+        run.kill()
+        run.wait()
+        deadline = time.monotonic() + 10
+        while self.processes() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertEqual(self.processes(), [])
+        for path in glob.glob(f"/tmp/collmark-cluster-*-{self.name}*"):
+            subprocess.run(["rm", "-r", path], check=True)
+
+
+class UpAndDown(Cluster):
+    def test_a_cluster_that_is_up_serves_several_runs(self):
+        self.assertEqual(self.call("up", "--hosts", "2").returncode, 0)
+        try:
+            self.assertEqual(self.run_on("--", "hostname").stdout, "host0\n")
+            self.assertEqual(self.run_on("--", "hostname").stdout, "host0\n")
+            again = self.call("up")
+            self.assertEqual((again.returncode, len(again.stderr.splitlines())), (2, 1))
+            self.assertIn("is up already", again.stderr)
+        finally:
+            self.assertEqual(self.call("down").returncode, 0)
+        self.assert_nothing_left()
+        self.assertIn("there is no cluster", self.call("down").stderr)
+
+    def test_what_it_did_not_create_it_does_not_touch(self):
+        foreign = Path(f"/tmp/collmark-cluster-{os.getuid()}-{self.name}")
+        foreign.mkdir()
+        self.addCleanup(foreign.rmdir)
+        for verb in ("up", "down"):
+            done = self.call(verb)
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), done.stderr)
+        self.assertTrue(foreign.is_dir())
+        self.assertEqual(subprocess.run([SCRIPT, "hold"], capture_output=True).returncode, 2)
+
+    def test_bad_options_are_one_line(self):
+        for wrong in (
+            ("--hosts", "1"), ("--hosts", "four"), ("--hosts",), ("--racks", "3"), ("--racks", "0"), ("--rate", "200"),
+            ("--rate", "0mbit"), ("--uplink", "fast"), ("--fast",), ("true",), (),
+        ):  # fmt: skip
+            done = self.run_on(*wrong)
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), (wrong, done.stderr))
+
+
+if __name__ == "__main__":
+    unittest.main()

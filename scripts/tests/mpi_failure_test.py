@@ -1,0 +1,72 @@
+"""What remains of a sweep over MPI when a rank or the sweep itself is killed, hangs or is interrupted."""
+
+import os
+import signal
+import unittest
+
+from mpi_support import ENDLESS, LONG, MPIRUN, QUICK, MpiSweep, is_open_mpi
+from program import PROGRAM
+from sweep_support import record_of, rows_of
+
+
+@unittest.skipUnless(MPIRUN and is_open_mpi(), "the tests find ranks by Open MPI's variables")
+class Failing(MpiSweep):
+    def test_a_killed_rank_is_named_and_finished_rows_are_kept(self):
+        for algorithms in ("ring,two_shot", "ring/window,two_shot/window"):
+            with self.subTest(algorithms=algorithms):
+                self.csv.unlink(missing_ok=True)
+                self.kill_rank_1([algorithms if word == "ring,two_shot" else word for word in ENDLESS])
+
+    def kill_rank_1(self, flags):
+        sweep = self.start(PROGRAM, "sweep", *flags, "--csv", self.csv)
+        self.wait_for_rows(2)
+        os.kill(self.process_of_rank(1), signal.SIGKILL)
+        _, said = sweep.communicate(timeout=60)
+        self.assertEqual(sweep.returncode, 8, said)
+        self.assert_whole_rows()
+        *kept, last = rows_of(self.csv)
+        self.assertGreaterEqual(len(kept), 2)
+        self.assertEqual({row["status"] for row in kept}, {"ok"})
+        self.assertEqual(last["status"], "failed")
+        self.assertIn("rank 1 was killed by signal 9", last["reason"])
+        self.assertFalse(record_of(self.csv)["complete"])
+
+    def test_a_rank_that_never_comes_is_found_out(self):
+        said = {"ring": "step", "ring/window": "for rank 1 to enter the operation", "library": "in MPI_Allreduce"}
+        for algorithm, words in said.items():
+            with self.subTest(algorithm=algorithm):
+                self.csv.unlink(missing_ok=True)
+                done = self.sweep(*QUICK, "--ranks", "3", "--algorithm", algorithm, "--timeout", "0.5", "--csv",
+                                  self.csv, COLLMARK_TEST_ABSENT_RANK="1")  # fmt: skip
+                self.assert_exit(done, 7)
+                (row,) = rows_of(self.csv)
+                self.assertEqual(row["status"], "failed")
+                self.assertIn(words, row["reason"])
+                self.assertIn("rank 1 says nothing", row["reason"])
+
+    def test_an_interrupt_keeps_finished_rows_and_resume_finishes_the_rest(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=number.name):
+                self.csv.unlink(missing_ok=True)
+                sweep = self.start(PROGRAM, "sweep", *LONG, "--csv", self.csv)
+                self.wait_for_rows(2)
+                sweep.send_signal(number)
+                _, said = sweep.communicate(timeout=60)
+                self.assertEqual(sweep.returncode, 130, said)
+                self.assert_nobody_left()
+                self.assert_whole_rows()
+                self.assertFalse(record_of(self.csv)["complete"])
+        self.assert_exit(self.sweep(*LONG, "--csv", self.csv, "--resume"), 0)
+        self.assertTrue(record_of(self.csv)["complete"])
+
+    def test_no_rank_outlives_a_parent_that_is_killed(self):
+        sweep = self.start(PROGRAM, "sweep", *ENDLESS, "--csv", self.csv)
+        self.wait_for_rows(1)
+        self.assertIsNotNone(self.process_of_rank(1))
+        sweep.kill()
+        sweep.communicate(timeout=60)
+        self.assert_nobody_left()
+
+
+if __name__ == "__main__":
+    unittest.main()

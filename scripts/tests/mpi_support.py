@@ -1,0 +1,102 @@
+"""What the tests of `collmark sweep --backend mpi` share."""
+
+import os
+import shutil
+import subprocess
+import time
+import unittest
+import uuid
+from pathlib import Path
+
+from program import PROGRAM, collmark, environment
+from sweep_support import Folder
+
+MPIRUN = shutil.which("mpirun")
+QUICK = ["--backend", "mpi", "--sizes", "8,4K", "-n", "5", "-w", "1"]
+LONG = ["--backend", "mpi", "--ranks", "2", "--sizes", "8:64K:x4", "--algorithm", "ring,two_shot",
+        "--launches", "2", "-n", "2000", "--time-budget", "0.2"]  # fmt: skip
+
+# So many cases that an interrupt finds some left even where a launcher takes seconds to pass it on.
+ENDLESS = [*LONG[: LONG.index("--launches")], "--launches", "500", "-n", "2000", "--time-budget", "0.2"]
+
+
+def why_not():
+    version = collmark("--version").stdout
+    if "MPI none" in version:
+        return "this build has no MPI"
+    return None if MPIRUN else "no mpirun on PATH"
+
+
+def is_open_mpi():
+    said = subprocess.run([MPIRUN, "--version"], capture_output=True, text=True, check=False).stdout
+    return "Open MPI" in said
+
+
+def shim(name):
+    """A library to preload, built from shims/NAME.cpp."""
+    return Path(os.environ.get("COLLMARK_SHIMS", Path(PROGRAM).parent / "shims")).resolve() / f"collmark_shim_{name}.so"
+
+
+def launcher_environment():
+    return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1"}  # fmt: skip
+
+
+@unittest.skipIf(why_not(), why_not())
+class MpiSweep(Folder):
+    """Every process of a test carries a mark in its environment, so that those left behind are found."""
+
+    def setUp(self):
+        super().setUp()
+        self.mark = f"COLLMARK_TEST_MARK={uuid.uuid4()}"
+        self.addCleanup(self.assert_nobody_left)
+
+    def environment(self, **changes):
+        name, value = self.mark.split("=")
+        return environment(**launcher_environment(), **changes, **{name: value})
+
+    def run_program(self, *words, **changes):
+        return subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=120, check=False,
+                              env=self.environment(**changes))  # fmt: skip
+
+    def sweep(self, *flags, **changes):
+        return self.run_program(PROGRAM, "sweep", *flags, **changes)
+
+    def mpirun(self, ranks, *flags, **changes):
+        return self.run_program(MPIRUN, "-n", ranks, PROGRAM, "sweep", *flags, **changes)
+
+    def start(self, *words, **changes):
+        return subprocess.Popen([*map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env=self.environment(**changes))  # fmt: skip
+
+    def processes(self):
+        """Process number -> environment, of every living process that carries the mark."""
+        found = {}
+        for folder in Path("/proc").iterdir():
+            try:
+                if not folder.name.isdigit() or "State:\tZ" in (folder / "status").read_text():
+                    continue
+                variables = (folder / "environ").read_bytes().decode(errors="replace").split("\0")
+            except OSError:
+                continue
+            if self.mark in variables:
+                found[int(folder.name)] = dict(v.split("=", 1) for v in variables if "=" in v)
+        return found
+
+    def process_of_rank(self, rank):
+        for number, variables in self.processes().items():
+            if variables.get("OMPI_COMM_WORLD_RANK") == str(rank):
+                return number
+        return None
+
+    def assert_nobody_left(self):
+        self.wait_for(lambda: not self.processes())
+
+    def wait_for(self, claim):
+        deadline = time.monotonic() + 60
+        while not claim():
+            self.assertLess(time.monotonic(), deadline, self.processes().keys())
+            time.sleep(0.02)
+
+    def wait_for_rows(self, count):
+        self.wait_for(lambda: self.csv.exists() and self.csv.read_text().count("\n") > count)
