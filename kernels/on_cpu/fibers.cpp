@@ -114,7 +114,7 @@ class Scheduler {
       turn();
     }
     for (const auto& fiber : fibers_)
-      if (!fiber->ended) tsan_end_fiber(fiber->tsan);
+      if (!fiber->ended) abandon(*fiber);
     running = nullptr;
     return std::move(result_);
   }
@@ -228,6 +228,13 @@ class Scheduler {
     if (--left_[static_cast<std::size_t>(fiber.lane->index.block)] == 0 &&
         next_block_ < launch_.blocks)
       admit();
+  }
+
+  /// A lane that never ends: what it did comes before whatever its launcher does next, as with one that ended.
+  void abandon(const Fiber& fiber) {
+    tsan_switch(fiber.tsan, Order::no);
+    tsan_switch(main_tsan_, Order::yes);
+    tsan_end_fiber(fiber.tsan);
   }
 
   /// A line for each block and reason, the first few.

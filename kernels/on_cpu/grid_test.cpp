@@ -83,12 +83,13 @@ TEST_P(Engines, SharedMemoryIsTheBlocksOwnAndOneForEachPlace) {
 
 /// The order in which lanes pass a flag.
 std::vector<int> order_of(std::uint64_t seed) {
-  std::vector<int> order;
+  std::vector<int> order(4 * 4 * 3);
+  std::atomic<std::size_t> passed{0};
   std::uint32_t flag = 0;
   run({.blocks = 4, .lanes = 4, .seed = seed}, [&] {
     for (int i = 0; i < 3; ++i) {
       at_flag(&flag, Scope::system);
-      order.push_back(index().block * 4 + index().lane);
+      order[passed++] = index().block * 4 + index().lane;
     }
   });
   return order;
@@ -118,7 +119,7 @@ TEST(Fibers, ABarrierThatCannotFillIsADeadlock) {
 }
 
 TEST(Fibers, BlocksThatDoNotFitKeepTheOthersWaiting) {
-  std::uint32_t arrived = 0;
+  std::atomic<int> arrived{0};
   const auto wait_for_all = [&] {
     ++arrived;
     progress();
