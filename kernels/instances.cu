@@ -1,20 +1,19 @@
-/// Every kernel for every element type, compiled for the GPU.
-#include "kernels/direct.hpp"
-#include "kernels/ring.hpp"
+/// Every kernel for every element, compiled for the GPU.
+#include "kernels/kernel_list.hpp"
+#include "kernels/kernels.hpp"
 
-namespace collmark {
+#define COLLMARK_SYMBOL(kernel, element, T)                                                  \
+  extern "C" __global__ void kernel##_##element(const __grid_constant__ collmark::Job job) { \
+    collmark::kernel<T>(job);                                                                \
+  }
+#define COLLMARK_INSTANCE(kernel) COLLMARK_ELEMENTS(COLLMARK_SYMBOL, kernel)
+COLLMARK_KERNELS(COLLMARK_INSTANCE)
 
-#define COLLMARK_INSTANCE(T)                          \
-  template __global__ void ring_all_reduce<T>(Job);   \
-  template __global__ void direct_all_reduce<T>(Job); \
-  template __global__ void one_shot_all_reduce<T>(Job);
-
-COLLMARK_INSTANCE(float)
-COLLMARK_INSTANCE(double)
-COLLMARK_INSTANCE(Half)
-COLLMARK_INSTANCE(Brain)
-COLLMARK_INSTANCE(std::int32_t)
-COLLMARK_INSTANCE(std::int64_t)
-COLLMARK_INSTANCE(std::uint8_t)
-
-}  // namespace collmark
+#define COLLMARK_DATA_SYMBOL(kernel, width, T, Argument)     \
+  extern "C" __global__ void kernel##_##width(               \
+      const __grid_constant__ collmark::Argument argument) { \
+    collmark::kernel<T>(argument);                           \
+  }
+#define COLLMARK_DATA_INSTANCE(kernel, argument) \
+  COLLMARK_WIDTHS(COLLMARK_DATA_SYMBOL, kernel, argument)
+COLLMARK_DATA_KERNELS(COLLMARK_DATA_INSTANCE)

@@ -6,9 +6,9 @@
 
 #include "collectives/catalogue.hpp"
 #include "collectives/test_data.hpp"
-#include "kernels/direct.hpp"
+#include "kernels/cpu_kernels.hpp"
 #include "kernels/hang.hpp"
-#include "kernels/ring.hpp"
+#include "kernels/registry.hpp"
 #include "kernels/world.hpp"
 
 namespace collmark {
@@ -17,47 +17,6 @@ namespace {
 constexpr std::uint32_t kNearTheWrap = 0xfffffffc;  // counters of links and meetings begin here
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-Combine combine_of(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::prod:
-      return Combine::prod;
-    case ReduceOp::min:
-      return Combine::min;
-    case ReduceOp::max:
-      return Combine::max;
-    case ReduceOp::sum:
-    case ReduceOp::avg:
-      break;
-  }
-  return Combine::sum;
-}
-
-template <class T>
-void run_kernel(const std::string& algorithm, const Job& job) {
-  if (algorithm == "ring" && job.ranks > 1) return ring_all_reduce<T>(job);
-  if (algorithm == "one_shot") return one_shot_all_reduce<T>(job);
-  direct_all_reduce<T>(job);
-}
-
-void run_kernel(const std::string& algorithm, Dtype dtype, const Job& job) {
-  switch (dtype) {
-    case Dtype::f32:
-      return run_kernel<float>(algorithm, job);
-    case Dtype::f64:
-      return run_kernel<double>(algorithm, job);
-    case Dtype::f16:
-      return run_kernel<Half>(algorithm, job);
-    case Dtype::bf16:
-      return run_kernel<Brain>(algorithm, job);
-    case Dtype::i32:
-      return run_kernel<std::int32_t>(algorithm, job);
-    case Dtype::i64:
-      return run_kernel<std::int64_t>(algorithm, job);
-    case Dtype::u8:
-      return run_kernel<std::uint8_t>(algorithm, job);
-  }
-}
 
 /// Memory that begins where a pack does.
 class Aligned {
@@ -124,21 +83,17 @@ class Run {
       set_counters(views_.back());
     }
     stuck_.resize(at(c.ranks * c.channels));
-    job_ = {.views = views_.data(),
-            .ranks = c.ranks,
-            .channels = c.channels,
-            .chunks = schedule_.chunks,
-            .servers = schedule_.servers,
-            .count = c.payload.count.value,
-            .in_place = c.placement == Placement::in_place,
-            .what = {.op = combine_of(c.payload.op),
-                     .divisor = c.payload.op == ReduceOp::avg ? c.ranks - schedule_.servers : 1},
-            .slots = c.slots,
-            .slot_elements = c.slot_elements,
-            .slot_bytes = slot_bytes(shape_),
-            .given_up = &given_up_,
-            .stuck = stuck_.data(),
-            .looks = c.looks};
+    const Work work{c.algorithm, schedule_, c.payload, c.placement};
+    kernel_ = cpu_kernel(kernel_symbol(work));
+    job_ = job_of(work);
+    job_.views = views_.data();
+    job_.channels = c.channels;
+    job_.slots = c.slots;
+    job_.slot_elements = c.slot_elements;
+    job_.slot_bytes = slot_bytes(shape_);
+    job_.given_up = &given_up_;
+    job_.stuck = stuck_.data();
+    job_.looks = c.looks;
   }
 
   std::string run() {
@@ -178,7 +133,7 @@ class Run {
       if (first && size_ > 0)
         std::memcpy(inputs_[at(r)], expected_.inputs[at(l)][at(r)].data(), size_);
       barrier.wait();
-      run_kernel(case_.algorithm, case_.payload.dtype, job_);
+      kernel_->run(&job_);
       barrier.wait();
       if (first && size_ > 0) std::memcpy(got_[at(l)][at(r)].data(), outputs_[at(r)], size_);
     }
@@ -197,6 +152,7 @@ class Run {
   std::vector<RankView> views_;
   std::uint32_t given_up_ = 0;
   std::vector<Stuck> stuck_;  // [block]
+  const CpuKernel* kernel_ = nullptr;
   Job job_;
 };
 

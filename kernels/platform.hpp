@@ -5,7 +5,8 @@
 ///
 /// Both define, in namespace collmark:
 ///
-///   COLLMARK_KERNEL, COLLMARK_DEVICE     what a kernel and a device function begin with
+///   COLLMARK_KERNEL, COLLMARK_DEVICE     what a kernel and a device function begin with; instances.cu makes symbols
+///                                        of the kernels in kernel_list.hpp
 ///   thread_index(), thread_count()       in the block
 ///   block_index()                        in the grid
 ///   block_barrier()                      all threads of the block; orders all memory between them

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#define COLLMARK_KERNEL __global__
+#define COLLMARK_KERNEL __device__ __forceinline__
 #define COLLMARK_DEVICE __device__ __forceinline__
 #define COLLMARK_SHARED(T, name, count) __shared__ T name[count]
 

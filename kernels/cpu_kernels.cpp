@@ -1,0 +1,37 @@
+#include "kernels/cpu_kernels.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "kernels/kernel_list.hpp"
+#include "kernels/kernels.hpp"
+
+namespace collmark {
+namespace {
+
+#define COLLMARK_SYMBOL(kernel, element, T)                                              \
+  CpuKernel{#kernel "_" #element,                                                        \
+            [](const void* argument) { kernel<T>(*static_cast<const Job*>(argument)); }, \
+            sizeof(Job)},
+#define COLLMARK_INSTANCE(kernel) COLLMARK_ELEMENTS(COLLMARK_SYMBOL, kernel)
+
+#define COLLMARK_DATA_SYMBOL(kernel, width, T, Argument)                                      \
+  CpuKernel{#kernel "_" #width,                                                               \
+            [](const void* argument) { kernel<T>(*static_cast<const Argument*>(argument)); }, \
+            sizeof(Argument)},
+#define COLLMARK_DATA_INSTANCE(kernel, argument) \
+  COLLMARK_WIDTHS(COLLMARK_DATA_SYMBOL, kernel, argument)
+
+constexpr CpuKernel kKernels[] = {COLLMARK_KERNELS(COLLMARK_INSTANCE)
+                                      COLLMARK_DATA_KERNELS(COLLMARK_DATA_INSTANCE)};
+
+}  // namespace
+
+const CpuKernel* cpu_kernel(std::string_view symbol) {
+  const auto* const found =
+      std::find_if(std::begin(kKernels), std::end(kKernels),
+                   [=](const CpuKernel& kernel) { return kernel.symbol == symbol; });
+  return found == std::end(kKernels) ? nullptr : found;
+}
+
+}  // namespace collmark

@@ -1,0 +1,43 @@
+/// Every kernel by name: what instances.cu compiles, what is launched, what runs on the CPU.
+///
+/// A symbol is a template's name and its element's, `ring_all_reduce_f32`: that is what a driver looks up in the GPU's code,
+/// and cpu_kernels.hpp on the CPU.
+#pragma once
+
+#include <string_view>
+
+/// What moves data between ranks: KERNEL(name), each a template over the element that takes a Job.
+#define COLLMARK_KERNELS(KERNEL) \
+  KERNEL(ring_all_reduce)        \
+  KERNEL(direct_all_reduce)      \
+  KERNEL(one_shot_all_reduce)
+
+#define COLLMARK_ELEMENTS(DO, kernel) \
+  DO(kernel, f32, float)              \
+  DO(kernel, f64, double)             \
+  DO(kernel, f16, ::collmark::Half)   \
+  DO(kernel, bf16, ::collmark::Brain) \
+  DO(kernel, i32, std::int32_t)       \
+  DO(kernel, i64, std::int64_t)       \
+  DO(kernel, u8, std::uint8_t)
+
+/// What makes and checks the data of one rank, bits whatever they mean: KERNEL(name, argument).
+#define COLLMARK_DATA_KERNELS(KERNEL) \
+  KERNEL(write_values, Fill)          \
+  KERNEL(compare_values, Comparison)
+
+#define COLLMARK_WIDTHS(DO, kernel, argument) \
+  DO(kernel, 1, std::uint8_t, argument)       \
+  DO(kernel, 2, std::uint16_t, argument)      \
+  DO(kernel, 4, std::uint32_t, argument)      \
+  DO(kernel, 8, std::uint64_t, argument)
+
+namespace collmark {
+
+#define COLLMARK_NAME(name) name,
+enum class Kernel { COLLMARK_KERNELS(COLLMARK_NAME) };
+#undef COLLMARK_NAME
+
+[[nodiscard]] std::string_view name(Kernel kernel);
+
+}  // namespace collmark
