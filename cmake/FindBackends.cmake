@@ -31,7 +31,7 @@ macro(collmark_find_cuda)
     message(STATUS "CUDA: off (under -fsanitize=${COLLMARK_SANITIZE} the kernels run on the CPU only)")
   else()
     include(CheckLanguage)
-    set(CMAKE_CUDA_ARCHITECTURES 80 90 100)
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 100)  # and PTX of the newest, for GPUs to come
     check_language(CUDA)
     if(CMAKE_CUDA_COMPILER)
       enable_language(CUDA)

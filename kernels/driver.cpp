@@ -1,0 +1,129 @@
+#include "kernels/driver.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+#include "collectives/catalogue.hpp"
+#include "collectives/error.hpp"
+
+namespace collmark {
+namespace {
+
+using cu::Status;
+
+std::string driver_path() {
+  const char* const chosen = std::getenv("COLLMARK_CUDA_DRIVER");
+  return chosen != nullptr && *chosen != '\0' ? chosen : "libcuda.so.1";
+}
+
+Error absent(const std::string& why) { return Error(ErrorKind::absent, why); }
+
+/// What to do about it, where that is known.
+std::string_view advice(Status status) {
+  switch (status) {
+    case Status::out_of_memory:
+      return "smaller sizes or fewer ranks need less";
+    case Status::stub_library:
+      return "this is the toolkit's stub, not a driver: take its folder out of LD_LIBRARY_PATH";
+    case Status::no_device:
+      return "see nvidia-smi, and CUDA_VISIBLE_DEVICES";
+    case Status::device_unavailable:
+      return "another process may hold the device alone: see nvidia-smi -q, Compute Mode";
+    case Status::no_binary_for_gpu:
+    case Status::invalid_image:
+    case Status::invalid_ptx:
+      return "build collmark with an nvcc that knows this GPU";
+    case Status::unsupported_ptx_version:
+    case Status::system_driver_mismatch:
+      return "update the NVIDIA driver";
+    case Status::system_not_ready:
+      return "is nvidia-fabricmanager running?";
+    case Status::ecc_uncorrectable:
+      return "see nvidia-smi -q, ECC Errors";
+    case Status::illegal_address:
+    case Status::launch_failed:
+      return "compute-sanitizer shows where";
+    case Status::launch_out_of_resources:
+    case Status::cooperative_launch_too_large:
+      return "take fewer --channels or --threads";
+    default:
+      return "";
+  }
+}
+
+bool is_too_much(Status status) {
+  return status == Status::out_of_memory || status == Status::launch_out_of_resources ||
+         status == Status::cooperative_launch_too_large;
+}
+
+ErrorKind kind_of(Status status) {
+  switch (status) {
+    case Status::stub_library:
+    case Status::no_device:
+    case Status::no_binary_for_gpu:
+    case Status::invalid_image:
+    case Status::invalid_ptx:
+    case Status::unsupported_ptx_version:
+    case Status::system_not_ready:
+    case Status::system_driver_mismatch:
+    case Status::not_supported:
+      return ErrorKind::absent;
+    case Status::device_unavailable:
+    case Status::ecc_uncorrectable:
+    case Status::illegal_address:
+    case Status::launch_timeout:
+    case Status::launch_failed:
+    case Status::unknown:
+      return ErrorKind::lost;
+    default:
+      return ErrorKind::broken;
+  }
+}
+
+/// One function of the library, whatever its type.
+template <class Function>
+void resolve(void* library, const char* symbol, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, symbol));
+  if (function == nullptr)
+    throw absent(std::string("the CUDA driver has no ") + symbol +
+                 ": update the NVIDIA driver to one for CUDA 12 or newer");
+}
+
+}  // namespace
+
+void Driver::Library::operator()(void* handle) const { dlclose(handle); }
+
+Driver::Driver() : Driver(driver_path()) {}
+
+Driver::Driver(const std::string& path) : library_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  if (!library_) throw absent(std::string("no CUDA driver: ") + dlerror());
+#define COLLMARK_RESOLVE(name, symbol, parameters) \
+  resolve(library_.get(), #symbol, functions_.name);
+  COLLMARK_DRIVER_FUNCTIONS(COLLMARK_RESOLVE)
+#undef COLLMARK_RESOLVE
+  check(functions_.init(0), "starting the CUDA driver");
+  check(functions_.driver_get_version(&version_), "asking for the driver's version");
+  check(functions_.device_get_count(&devices_), "counting GPUs");
+  if (devices_ == 0) check(Status::no_device, "counting GPUs");
+}
+
+void Driver::check(Status status, std::string_view doing) const {
+  if (status == Status::success) return;
+  const char* name = nullptr;
+  const char* text = nullptr;
+  (void)functions_.get_error_name(status, &name);
+  (void)functions_.get_error_string(status, &text);
+  std::string line = std::string(doing) + ": ";
+  line += text != nullptr ? text : "error " + std::to_string(static_cast<int>(status));
+  if (name != nullptr) line += std::string(" (") + name + ")";
+  if (const std::string_view help = advice(status); !help.empty()) line += "; " + std::string(help);
+  if (is_too_much(status)) throw Unsupported(line);
+  throw Error(kind_of(status), line);
+}
+
+std::string cuda_version(int number) {
+  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
+}  // namespace collmark

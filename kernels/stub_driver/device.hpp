@@ -1,0 +1,86 @@
+/// What the stub driver has instead of GPUs: devices whose memory is the host's and whose kernels run on the CPU grid.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "kernels/cpu_kernels.hpp"
+#include "kernels/driver_abi.hpp"
+#include "kernels/stub_driver/faults.hpp"
+#include "kernels/stub_driver/queue.hpp"
+
+namespace collmark::stub {
+
+// Small enough that every lane may be a fiber of its own.
+inline constexpr int kMultiprocessors = 4;
+inline constexpr int kMostThreads = 64;                       // of a block
+inline constexpr int kBlocksOfMultiprocessor = 8;             // at once
+inline constexpr std::size_t kMemory = std::size_t{1} << 30;  // [bytes] of a device
+
+struct Event {
+  std::atomic<std::uint64_t> recorded{0}, passed{0};
+  std::chrono::steady_clock::time_point at;  // published by `passed`
+};
+
+struct Stream {
+  explicit Stream(cu::Device on) : device(on) {}
+  cu::Device device;
+  Queue queue;
+};
+
+/// All that there is, from the first call on. Calls come from any thread.
+class Machine {
+ public:
+  Machine() : devices_(devices_from_environment()), free_(at(devices_), kMemory) {}
+
+  [[nodiscard]] int devices() const { return devices_; }
+  [[nodiscard]] Faults& faults() { return faults_; }
+  [[nodiscard]] int multiprocessors();
+  [[nodiscard]] int blocks_of_multiprocessor(int threads);
+
+  /// After a crash every call says so.
+  [[nodiscard]] cu::Status state() const { return state_.load(std::memory_order_acquire); }
+  void crashed() { state_.store(cu::Status::launch_failed, std::memory_order_release); }
+
+  [[nodiscard]] cu::Status allocate(cu::Device device, cu::Pointer* pointer, std::size_t bytes);
+  /// Once all streams are idle, as the real one does.
+  [[nodiscard]] cu::Status release(cu::Pointer pointer);
+  [[nodiscard]] std::size_t free_memory(cu::Device device);
+
+  [[nodiscard]] Stream* new_stream(cu::Device device);
+  [[nodiscard]] cu::Status end(Stream* stream);
+
+  /// Runs a kernel in a stream; `argument` is copied now.
+  [[nodiscard]] cu::Status launch(Stream& stream, const CpuKernel& kernel, int blocks, int threads,
+                                  const void* argument);
+
+ private:
+  struct Allocation {
+    std::unique_ptr<std::byte, void (*)(void*)> memory;
+    cu::Device device;
+    std::size_t size;
+  };
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  void run(const CpuKernel& kernel, int blocks, int threads, const void* argument);
+
+  int devices_;
+  Faults faults_;
+  std::atomic<cu::Status> state_{cu::Status::success};
+  std::atomic<std::uint64_t> seed_{1};
+  std::mutex mutex_;               // of what follows
+  std::vector<std::size_t> free_;  // [device]
+  std::map<cu::Pointer, Allocation> memory_;
+  std::map<Stream*, std::unique_ptr<Stream>> streams_;
+};
+
+[[nodiscard]] Machine& machine();
+/// A new one, as the environment says now. Nothing of the old one may be in use.
+void start_over();
+
+}  // namespace collmark::stub

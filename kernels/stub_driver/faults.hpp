@@ -1,0 +1,42 @@
+/// What the stub driver is told to do wrong, by the environment:
+///
+///   COLLMARK_STUB_DEVICES=N          devices that there are; 1 if it is not set
+///   COLLMARK_STUB_FAULT=NAME[@K],... each every time, or only the K-th time (from 1) that it could happen
+///
+///     no_device         none is found
+///     old_driver        it is one for CUDA 11.4
+///     no_code           the kernels are for other GPUs
+///     out_of_memory     an allocation fails
+///     no_peer_access    devices do not reach each other's memory
+///     small_device      one multiprocessor that holds one block
+///     launch_error      a launch is refused
+///     crash             a kernel reads memory that it does not own; nothing works after that
+///     hang              a launch never ends
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace collmark::stub {
+
+class Faults {
+ public:
+  /// What the environment says now.
+  Faults();
+
+  /// Asked each time that it could happen.
+  [[nodiscard]] bool happens(const std::string& fault);
+
+ private:
+  struct Count {
+    int when = 0;  // 0: always
+    int asked = 0;
+  };
+  std::mutex mutex_;
+  std::map<std::string, Count> counts_;
+};
+
+[[nodiscard]] int devices_from_environment();
+
+}  // namespace collmark::stub
