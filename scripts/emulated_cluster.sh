@@ -10,6 +10,7 @@
 #   scripts/emulated_cluster.sh run [OPTIONS] -- COMMAND...    on host0 of the cluster, or of one built for it alone
 #   scripts/emulated_cluster.sh up [OPTIONS]                   builds a cluster that stays
 #   scripts/emulated_cluster.sh down [--name NAME]             takes it away, with whatever runs in it
+#   scripts/emulated_cluster.sh down --stale                   clears /tmp of those that were killed outright; so does up
 #
 #   --hosts N        2 to 250 (default 4)              --racks R       N/R hosts each (default 1)
 #   --rate RATE      of each host's link, as tc writes it: 200mbit, 1gbit (default 200mbit)
@@ -30,7 +31,7 @@ readonly packet=16384
 fail() { echo "emulated_cluster.sh: $*" >&2; exit 2; }
 refused() { echo "emulated_cluster.sh: the kernel refused: $*" >&2; exit 77; }
 
-hosts=4 racks=1 rate=200mbit uplink='' name=default
+hosts=4 racks=1 rate=200mbit uplink='' name=default stale=''
 command=()
 parse() {
   while (($#)); do
@@ -39,8 +40,12 @@ parse() {
         (($# > 1)) || fail "$1 needs a value"
         printf -v "${1#--}" %s "$2"
         shift 2 ;;
+      --stale)
+        [[ $verb == down ]] || fail "--stale is for down alone"
+        stale=yes
+        shift ;;
       --) shift; command=("$@"); break ;;
-      *) fail "unknown option '$1'; there are: --hosts, --racks, --rate, --uplink, --name, and -- before the command" ;;
+      *) fail "unknown option '$1'; there are: --hosts, --racks, --rate, --uplink, --name, --stale, and -- before the command" ;;
     esac
   done
   [[ $hosts =~ ^[0-9]{1,3}$ ]] && ((10#$hosts >= 2 && 10#$hosts <= 250)) || fail "--hosts must be 2 to 250, not '$hosts'"
@@ -111,25 +116,45 @@ hold() {  # the cluster's first process: builds it, and is it
   for ((i = 0; i < hosts; ++i)); do add_host "$i"; done
   mount --bind "$state/etc_hosts" /etc/hosts
   { set +x; } 2>/dev/null
-  echo "$outer $(cut -d' ' -f22 /proc/1/stat)" >"$state/holder.new"
+  echo "$outer $(stat_of 1 22)" >"$state/holder.new"
   mv "$state/holder.new" "$state/holder"
   while :; do sleep 1000 & wait $! || true; done  # and buries its orphans
 }
 
 # ---- outside ---------------------------------------------------------------------------------------------------------
 
-holder() {  # prints the pid of the running cluster's first process; a reused pid is not it
-  local pid began
-  read -r pid began 2>/dev/null <"$state/holder" || return 1
-  [[ $(cut -d' ' -f22 "/proc/$pid/stat" 2>/dev/null) == "$began" ]] && echo "$pid"
+stat_of() { cut -d' ' -f"$2" "/proc/$1/stat" 2>/dev/null; }  # stat_of PID FIELDS: 3 is its state, 22 when it began
+pids_here() { readlink /proc/self/ns/pid; }  # what a pid means: /tmp may be that of several containers
+
+living() {  # living FILE: prints the pid in it, if that process is still there; a reused pid is not it, nor a zombie
+  local pid began _
+  read -r pid began _ 2>/dev/null <"$1" || return 1
+  [[ $(stat_of "$pid" 3,22) == [!ZX]" $began" ]] && echo "$pid"
+}
+
+holder() { living "$state/holder"; }  # the running cluster's first process
+
+is_stale() {  # is_stale FOLDER: a cluster's, of this user, and neither who built it nor the cluster is there any more
+  local marker=$1/collmark-cluster where
+  [[ -d $1 && ! -L $1 && -O $1 && -f $marker ]] || return 1
+  read -r _ _ where <"$marker" && [[ $where == "$(pids_here)" ]] || return 1
+  ! living "$marker" >/dev/null && ! living "$1/holder" >/dev/null
+}
+
+remove_stale() {
+  local folder
+  for folder in "/tmp/collmark-cluster-$(id -u)-"*; do
+    if is_stale "$folder"; then rm -rf -- "$folder"; fi
+  done
 }
 
 up() {
   if holder >/dev/null; then fail "cluster '$name' is up already; take it down, or choose another --name"; fi
   if [[ -e $state && ! -e $state/collmark-cluster ]]; then fail "$state exists, and is not a cluster's"; fi
   rm -rf "$state"
+  remove_stale
   mkdir -m 700 -- "$state"
-  touch "$state/collmark-cluster"
+  echo "$$ $(stat_of $$ 22) $(pids_here)" >"$state/collmark-cluster"
   mkdir "$state/tmp"
   cat >"$state/agent" <<AGENT
 #!/bin/sh
@@ -155,6 +180,7 @@ AGENT
 remove() { [[ -e $state/collmark-cluster ]] && rm -rf -- "$state"; }
 
 down() {
+  if [[ $stale ]]; then remove_stale; return; fi
   local pid
   if pid=$(holder); then
     kill -KILL "$pid"
@@ -210,7 +236,7 @@ run() {
   exit $status
 }
 
-(($#)) || { sed -n '2,23s/^# \{0,1\}//p' "$self"; exit 2; }
+(($#)) || { sed -n '2,24s/^# \{0,1\}//p' "$self"; exit 2; }
 verb=$1
 shift
 for tool in ip tc nsenter unshare setsid setpriv; do
@@ -220,6 +246,6 @@ bound=() user=()
 [[ $(id -u) == 0 ]] || user=(--user --preserve-credentials)
 case $verb in
   up | run | down | hold) parse "$@"; "$verb" ;;
-  -h | --help) sed -n '2,23s/^# \{0,1\}//p' "$self" ;;
+  -h | --help) sed -n '2,24s/^# \{0,1\}//p' "$self" ;;
   *) fail "unknown command '$verb'; there are: up, run, down" ;;
 esac

@@ -32,6 +32,10 @@ class Cluster(unittest.TestCase):
     def run_on(self, *arguments):
         return self.call("run", *arguments)
 
+    def folder(self, run=None):
+        """Of the cluster that is up, or of one that a run has built for itself."""
+        return Path(f"/tmp/collmark-cluster-{os.getuid()}-{self.name}{f'.{run.pid}' if run else ''}")
+
     def assert_nothing_left(self):
         deadline = time.monotonic() + 10
         while self.processes() and time.monotonic() < deadline:
@@ -129,7 +133,8 @@ class Ends(Cluster):
         self.assertEqual(run.stdout.read(), "caught\n")
         self.assert_nothing_left()
 
-    def test_even_killed_outright_no_process_stays(self):
+    def killed_outright(self):
+        """The folder that such a run leaves; no process stays."""
         run = self.start()
         run.kill()
         run.wait()
@@ -137,8 +142,33 @@ class Ends(Cluster):
         while self.processes() and time.monotonic() < deadline:
             time.sleep(0.05)
         self.assertEqual(self.processes(), [])
-        for path in glob.glob(f"/tmp/collmark-cluster-*-{self.name}*"):
-            subprocess.run(["rm", "-r", path], check=True)
+        return self.folder(run)
+
+    def test_even_killed_outright_no_process_stays_and_its_folder_is_cleared_away(self):
+        for clear in (self.command("down", "--stale"), self.command("run", "--hosts", "2", "--", "true")):
+            left = self.killed_outright()
+            deadline = time.monotonic() + 10  # the last of its processes may still be dying
+            while left.exists():
+                done = subprocess.run(clear, capture_output=True, text=True)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertLess(time.monotonic(), deadline)
+
+    def test_only_what_is_known_to_be_a_dead_cluster_is_cleared_away(self):
+        run = self.start()
+        self.assertEqual(self.call("up", "--hosts", "2").returncode, 0)  # by a process that ends
+        own = self.folder()
+        foreign, elsewhere = (own.with_name(f"{own.name}-{word}") for word in ("foreign", "elsewhere"))
+        for path in (foreign, elsewhere):
+            path.mkdir()
+            self.addCleanup(subprocess.run, ["rm", "-r", path])
+        (elsewhere / "collmark-cluster").write_text("1 1 pid:[1]\n")  # of processes that cannot be seen from here
+        self.assertEqual(self.call("down", "--stale").returncode, 0)
+        for path in (foreign, elsewhere, own, self.folder(run)):
+            self.assertTrue(path.is_dir(), path)
+        self.assertEqual(self.run_on("--", "hostname").stdout, "host0\n")
+        self.assertEqual(self.call("down").returncode, 0)
+        run.terminate()
+        self.assertEqual(run.wait(20), 143)
 
 
 class UpAndDown(Cluster):
@@ -156,7 +186,7 @@ class UpAndDown(Cluster):
         self.assertIn("there is no cluster", self.call("down").stderr)
 
     def test_what_it_did_not_create_it_does_not_touch(self):
-        foreign = Path(f"/tmp/collmark-cluster-{os.getuid()}-{self.name}")
+        foreign = self.folder()
         foreign.mkdir()
         self.addCleanup(foreign.rmdir)
         for verb in ("up", "down"):
@@ -168,7 +198,7 @@ class UpAndDown(Cluster):
     def test_bad_options_are_one_line(self):
         for wrong in (
             ("--hosts", "1"), ("--hosts", "four"), ("--hosts",), ("--racks", "3"), ("--racks", "0"), ("--rate", "200"),
-            ("--rate", "0mbit"), ("--uplink", "fast"), ("--fast",), ("true",), (),
+            ("--rate", "0mbit"), ("--uplink", "fast"), ("--stale",), ("--fast",), ("true",), (),
         ):  # fmt: skip
             done = self.run_on(*wrong)
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), (wrong, done.stderr))
