@@ -19,7 +19,7 @@ struct Brain {
 };
 
 /// As ReduceOp, without avg: that adds, and divides what is complete.
-enum class Combine : int { sum, prod, min, max };
+enum class Operator : int { sum, prod, min, max };
 
 /// What a value is computed in.
 template <class T>
@@ -99,16 +99,16 @@ COLLMARK_DEVICE W wrapping(W a, W b, Do compute) {
 }
 
 template <class T>
-COLLMARK_DEVICE T combined(Combine op, T a, T b) {
+COLLMARK_DEVICE T combined(Operator op, T a, T b) {
   const auto x = widened(a), y = widened(b);
   switch (op) {
-    case Combine::prod:
+    case Operator::prod:
       return narrowed<T>(wrapping(x, y, [](auto u, auto v) { return u * v; }));
-    case Combine::min:
+    case Operator::min:
       return narrowed<T>(smaller(x, y));
-    case Combine::max:
+    case Operator::max:
       return narrowed<T>(larger(x, y));
-    case Combine::sum:
+    case Operator::sum:
       break;
   }
   return narrowed<T>(wrapping(x, y, [](auto u, auto v) { return u + v; }));

@@ -73,10 +73,10 @@ using Types = testing::Types<float, double, Half, Brain, std::int32_t, std::int6
 TYPED_TEST_SUITE(ArithmeticOf, Types);
 
 TYPED_TEST(ArithmeticOf, EveryPairCombinesToTheBitsOfTheReference) {
-  constexpr std::pair<Combine, ReduceOp> kOps[]{{Combine::sum, ReduceOp::sum},
-                                                {Combine::prod, ReduceOp::prod},
-                                                {Combine::min, ReduceOp::min},
-                                                {Combine::max, ReduceOp::max}};
+  constexpr std::pair<Operator, ReduceOp> kOps[]{{Operator::sum, ReduceOp::sum},
+                                                {Operator::prod, ReduceOp::prod},
+                                                {Operator::min, ReduceOp::min},
+                                                {Operator::max, ReduceOp::max}};
   for (const auto& [op, reference] : kOps)
     for (const TypeParam a : values<TypeParam>())
       for (const TypeParam b : values<TypeParam>()) {

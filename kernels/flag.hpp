@@ -23,7 +23,7 @@ struct Stuck {
 };
 
 /// What a wait is for, and for how long.
-struct Wait {
+struct Patience {
   std::uint32_t* given_up;  // of the launch: everybody who waits looks at it, and leaves too
   Stuck* stuck;
   std::uint32_t looks;  // before giving up, at least 1
@@ -31,7 +31,7 @@ struct Wait {
 };
 
 /// All that wait say so, not only the first: it is seldom the one whose peer is at fault.
-COLLMARK_DEVICE void give_up(const Wait& w) {
+COLLMARK_DEVICE void give_up(const Patience& w) {
   (void)claim(w.given_up);
   if (!claim(&w.stuck->claimed)) return;
   w.stuck->rank = w.rank;
@@ -40,16 +40,22 @@ COLLMARK_DEVICE void give_up(const Wait& w) {
   store_release(&w.stuck->complete, 1);  // pairs with the end of the kernel, or the host's acquire
 }
 
-/// Until the flag has reached `value`. False if it never did, or if somebody else has given up.
-COLLMARK_DEVICE bool wait_for(std::uint32_t* flag, std::uint32_t value, const Wait& w) {
+/// Until `here()` holds. False if it never did, or if somebody else has given up.
+template <class Here>
+COLLMARK_DEVICE bool wait_until(Here here, const Patience& w) {
   constexpr std::uint32_t kBetweenLooks = 1024;
-  for (std::uint32_t look = 0; !reached(load_acquire(flag), value); ++look) {
+  for (std::uint32_t look = 0; !here(); ++look) {
     const bool others_left = (look + 1) % kBetweenLooks == 0 && load_relaxed(w.given_up) != 0;
     if (others_left || look == w.looks) return give_up(w), false;
     stay("a flag");
   }
   progress();
   return true;
+}
+
+/// Until the flag has reached `value`.
+COLLMARK_DEVICE bool wait_for(std::uint32_t* flag, std::uint32_t value, const Patience& w) {
+  return wait_until([=] { return reached(load_acquire(flag), value); }, w);
 }
 
 }  // namespace collmark

@@ -3,13 +3,13 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <mutex>
 
-#include "collectives/catalogue.hpp"
 #include "collectives/test_data.hpp"
 #include "kernels/cpu_kernels.hpp"
 #include "kernels/hang.hpp"
-#include "kernels/registry.hpp"
-#include "kernels/world.hpp"
+#include "kernels/kernel_job.hpp"
+#include "kernels/on_cpu/observer.hpp"
 
 namespace collmark {
 namespace {
@@ -52,112 +52,203 @@ class RankBarrier {
   std::atomic<int> arrived_{0}, generation_{0};
 };
 
+KernelTask task_of(const KernelCase& c) {
+  return {.name = parse_kernel_name(c.kernel.algorithm),
+          .collective = c.kernel.collective,
+          .ranks = c.ranks,
+          .root = c.root,
+          .payload = c.payload,
+          .placement = c.placement};
+}
+
+Tuning tuning_of(const KernelCase& c) {
+  return {.channels = c.channels,
+          .slots = c.slots,
+          .slot = {c.slot_elements * static_cast<std::int64_t>(size_of(c.payload.dtype))}};
+}
+
 class Run {
  public:
   explicit Run(const KernelCase& c)
       : case_(c),
-        schedule_(build(Collective::all_reduce, c.algorithm, c.ranks)),
-        expected_(expect(schedule_, c.payload, c.launches)),
+        kernel_job_(task_of(c), tuning_of(c)),
+        expected_(expect(kernel_job_.schedule(), c.payload, c.launches)),
         size_(bytes(c.payload)),
-        got_(at(c.launches), std::vector<ByteBuffer>(at(c.ranks), ByteBuffer(size_))),
-        shape_{.ranks = c.ranks,
-               .channels = c.channels,
-               .slots = c.slots,
-               .slot_elements = c.slot_elements,
-               .element = size_of(c.payload.dtype),
-               .staged = c.payload.count.value} {
-    const std::size_t shift = at(c.misalignment) * shape_.element;
+        got_(at(c.launches), std::vector<ByteBuffer>(at(c.ranks), ByteBuffer(size_))) {
+    const std::size_t shift = at(c.misalignment) * size_of(c.payload.dtype);
     for (int r = 0; r < c.ranks; ++r) {
       memory_.emplace_back(size_ + shift);
-      inputs_.push_back(memory_.back().data() + shift);
+      reach_.inputs.push_back(memory_.back().data() + shift);
       memory_.emplace_back(size_ + shift);
-      outputs_.push_back(c.placement == Placement::in_place ? inputs_.back()
-                                                            : memory_.back().data() + shift);
-      memory_.emplace_back(piece_bytes(shape_));
-      pieces_.push_back(memory_.back().data());
-      barriers_.push_back(std::make_unique<RankBarrier>(c.channels * c.lanes));
+      reach_.outputs.push_back(c.placement == Placement::in_place ? reach_.inputs.back()
+                                                                  : memory_.back().data() + shift);
+      memory_.emplace_back(kernel_job_.piece_size());
+      reach_.pieces.push_back(memory_.back().data());
+      barriers_.push_back(std::make_unique<RankBarrier>(kernel_job_.channels() * c.lanes));
     }
-    world_ = std::make_unique<World>(shape_, pieces_);
-    for (int r = 0; r < c.ranks; ++r) {
-      views_.push_back(world_->view(r, inputs_, outputs_));
-      set_counters(views_.back());
-    }
-    stuck_.resize(at(c.ranks * c.channels));
-    const Work work{c.algorithm, schedule_, c.payload, c.placement};
-    kernel_ = cpu_kernel(kernel_symbol(work));
-    job_ = job_of(work);
-    job_.views = views_.data();
-    job_.channels = c.channels;
-    job_.slots = c.slots;
-    job_.slot_elements = c.slot_elements;
-    job_.slot_bytes = slot_bytes(shape_);
+    lay_out();
+    kernel_ = cpu_kernel(kernel_job_.symbol());
+    for (int r = 0; r < c.ranks; ++r) set_counters(r);
+    stuck_.resize(at(c.ranks * kernel_job_.channels()));
     job_.given_up = &given_up_;
     job_.stuck = stuck_.data();
     job_.looks = c.looks;
   }
 
   std::string run() {
-    grid::run({.blocks = case_.ranks * case_.channels,
+    grid::run({.blocks = case_.ranks * kernel_job_.channels(),
                .lanes = case_.lanes,
                .engine = case_.engine,
                .seed = case_.seed,
-               .blocks_per_rank = case_.channels},
+               .blocks_per_rank = kernel_job_.channels()},
               [this] { rank(); });
     if (std::string said = hang(stuck_); !said.empty()) return said;
     for (int l = 0; l < case_.launches; ++l)
       for (int r = 0; r < case_.ranks; ++r)
-        if (!owed_equal(schedule_, case_.payload, r,
+        if (!owed_equal(kernel_job_.schedule(), case_.payload, r,
                         {got_[at(l)][at(r)], expected_.outputs[at(l)][at(r)]}))
           return "launch " + std::to_string(l) + ", rank " + std::to_string(r) + " differs";
     return "";
   }
 
  private:
-  void set_counters(const RankView& view) {
-    for (int i = 0; i < case_.channels; ++i) {
-      view.meetings[i] = kNearTheWrap;
-      for (int peer = 0; peer < case_.ranks; ++peer)
-        view.arrived[views_.size() - 1][i * case_.ranks + peer] = kNearTheWrap;
-      for (const Link* link : {&view.from[i], &view.to[i]})
-        for (std::uint32_t* counter : {link->tail, link->head, link->passed})
-          *counter = kNearTheWrap;
+  void lay_out() {
+    const KernelJob::Ranks all{.first = 0, .count = case_.ranks};
+    Tables unplaced(nullptr);
+    (void)kernel_job_.lay_out(all, reach_, unplaced);
+    memory_.emplace_back(unplaced.bytes().size());
+    Tables tables(memory_.back().data());
+    job_ = kernel_job_.lay_out(all, reach_, tables);
+    std::memcpy(memory_.back().data(), tables.bytes().data(), tables.bytes().size());
+  }
+  void set_counters(int rank) {
+    const RankView& view = job_.views[rank];
+    for (int i = 0; i < job_.channels; ++i) {
+      view.meetings[i] = view.begun[i] = view.epochs[i] = kNearTheWrap;
+      view.progress[rank][i * kFlagStride] = kNearTheWrap;
+      for (int peer = 0; peer < case_.ranks; ++peer) {
+        view.arrived[rank][i * case_.ranks + peer] = kNearTheWrap;
+        for (const Link* ends : {view.from, view.to})
+          if (const Link& link = ends[peer * job_.channels + i]; link.passed != nullptr)
+            *link.tail = *link.head = *link.passed = kNearTheWrap;
+      }
     }
   }
   /// What one lane does: its rank's launches, each with a fresh input in the same buffer.
   void rank() {
-    const int r = grid::index().block / case_.channels;
+    const int r = grid::index().block / job_.channels;
     if (r == case_.silent_rank) return;
-    const bool first = grid::index().block % case_.channels == 0 && grid::index().lane == 0;
+    const bool first = grid::index().block % job_.channels == 0 && grid::index().lane == 0;
     RankBarrier& barrier = *barriers_[at(r)];
     for (int l = 0; l < case_.launches; ++l) {
       if (first && size_ > 0)
-        std::memcpy(inputs_[at(r)], expected_.inputs[at(l)][at(r)].data(), size_);
+        std::memcpy(reach_.inputs[at(r)], expected_.inputs[at(l)][at(r)].data(), size_);
       barrier.wait();
       kernel_->run(&job_);
       barrier.wait();
-      if (first && size_ > 0) std::memcpy(got_[at(l)][at(r)].data(), outputs_[at(r)], size_);
+      if (first && size_ > 0) std::memcpy(got_[at(l)][at(r)].data(), reach_.outputs[at(r)], size_);
     }
   }
 
   const KernelCase& case_;
-  Schedule schedule_;
+  KernelJob kernel_job_;
   Expectation expected_;
   std::size_t size_;
   std::vector<std::vector<ByteBuffer>> got_;  // [launch][rank]
-  WorldShape shape_;
   std::vector<Aligned> memory_;
-  std::vector<std::byte*> inputs_, outputs_, pieces_;   // [rank]
+  Reach reach_;
   std::vector<std::unique_ptr<RankBarrier>> barriers_;  // [rank]
-  std::unique_ptr<World> world_;
-  std::vector<RankView> views_;
   std::uint32_t given_up_ = 0;
   std::vector<Stuck> stuck_;  // [block]
   const CpuKernel* kernel_ = nullptr;
   Job job_;
 };
 
+class Watch : public Observer {
+ public:
+  explicit Watch(Watched& watched) : watched_(watched) {}
+  void pass(std::int64_t loads, std::int64_t stores) override {
+    const std::lock_guard lock(mutex_);
+    watched_.loads += loads;
+    watched_.stores += stores;
+  }
+  void transfer(const MovedPart& part) override {
+    const std::lock_guard lock(mutex_);
+    watched_.transfers.push_back(part);
+  }
+
+ private:
+  Watched& watched_;
+  std::mutex mutex_;
+};
+
 }  // namespace
 
+const std::vector<NamedKernel>& hand_written_kernels() {
+  using C = Collective;
+  static const std::vector<NamedKernel> all{{C::all_reduce, "ring"},
+                                            {C::all_reduce, "one_shot"},
+                                            {C::all_reduce, "one_shot/LL"},
+                                            {C::all_reduce, "two_shot"},
+                                            {C::all_reduce, "two_shot/LL"},
+                                            {C::all_reduce, "parameter_server"},
+                                            {C::all_reduce, "parameter_server/links"},
+                                            {C::all_reduce, "parameter_server_dedicated"},
+                                            {C::all_reduce, "sharded_parameter_server:2"},
+                                            {C::all_reduce, "binomial_tree"},
+                                            {C::all_reduce, "pipelined_tree"},
+                                            {C::all_reduce, "double_binary_tree:3"},
+                                            {C::reduce_scatter, "ring"},
+                                            {C::all_gather, "ring"},
+                                            {C::reduce, "binomial"},
+                                            {C::reduce, "chain:3"},
+                                            {C::reduce, "star"},
+                                            {C::broadcast, "binomial"},
+                                            {C::broadcast, "chain:3"},
+                                            {C::broadcast, "star"}};
+  return all;
+}
+
+std::vector<NamedKernel> interpreted_kernels() {
+  std::vector<NamedKernel> all;
+  for (const Algorithm& a : catalogue())
+    all.push_back({a.collective, to_string({std::string(a.name), Way::interpreted})});
+  return all;
+}
+
+std::vector<NamedKernel> all_kernels() {
+  std::vector<NamedKernel> all = hand_written_kernels();
+  const std::vector<NamedKernel> more = interpreted_kernels();
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+bool supports(const NamedKernel& kernel, int ranks) {
+  try {
+    const std::string algorithm = parse_kernel_name(kernel.algorithm).algorithm;
+    return build(kernel.collective, algorithm, ranks).ranks == ranks;
+  } catch (const Unsupported&) {
+    return false;
+  }
+}
+
+std::string words(const KernelCase& c) {
+  return std::string(name(c.kernel.collective)) + " " + c.kernel.algorithm + " ranks " +
+         std::to_string(c.ranks) + " root " + std::to_string(c.root) + " count " +
+         std::to_string(c.payload.count.value) + " " + std::string(name(c.payload.dtype)) + " " +
+         std::string(name(c.payload.op)) + " misaligned " + std::to_string(c.misalignment) +
+         " seed " + std::to_string(c.seed);
+}
+
 std::string differs(const KernelCase& c) { return Run(c).run(); }
+
+std::string differs(const KernelCase& c, Watched& watched) {
+  KernelCase once = c;
+  once.launches = 1;
+  Run run(once);
+  Watch watch(watched);
+  const Watching watching(watch);
+  return run.run();
+}
 
 }  // namespace collmark

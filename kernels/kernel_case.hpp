@@ -6,16 +6,30 @@
 
 #include "collectives/reference.hpp"
 #include "collectives/schedule.hpp"
+#include "kernels/moved_part.hpp"
 #include "kernels/on_cpu/grid.hpp"
 
 namespace collmark {
 
+/// A kernel by name (kernel_job.hpp), for one collective.
+struct NamedKernel {
+  Collective collective = Collective::all_reduce;
+  std::string algorithm = "ring";
+};
+[[nodiscard]] const std::vector<NamedKernel>& hand_written_kernels();
+/// The whole catalogue.
+[[nodiscard]] std::vector<NamedKernel> interpreted_kernels();
+/// Hand-written and interpreted.
+[[nodiscard]] std::vector<NamedKernel> all_kernels();
+[[nodiscard]] bool supports(const NamedKernel& kernel, int ranks);
+
 struct KernelCase {
-  std::string algorithm = "ring";  // a name of the catalogue
+  NamedKernel kernel = {};
   int ranks = 4;
-  Payload payload;
+  int root = 0;
+  Payload payload = {};
   Placement placement = Placement::out_of_place;
-  int channels = 2;
+  int channels = 2;  // as Tuning
   int lanes = 8;  // of a block
   int slots = 2;
   int slot_elements = 40;
@@ -29,8 +43,19 @@ struct KernelCase {
   int silent_rank = -1;  // never runs
 };
 
+/// Which case it is, for the message of a test.
+[[nodiscard]] std::string words(const KernelCase& c);
+
+/// What one launch has moved, by its kernels' own account.
+struct Watched {
+  std::int64_t loads = 0, stores = 0;  // [bytes]
+  std::vector<MovedPart> transfers;
+};
+
 /// Empty if every launch of every rank left what `reference` says, bit for bit, else what is wrong.
 ///   Throws   what grid::run throws.
 [[nodiscard]] std::string differs(const KernelCase& c);
+/// The same of one launch, whose moves are added to `watched`.
+[[nodiscard]] std::string differs(const KernelCase& c, Watched& watched);
 
 }  // namespace collmark

@@ -9,8 +9,16 @@
 /// What moves data between ranks: KERNEL(name), each a template over the element that takes a Job.
 #define COLLMARK_KERNELS(KERNEL) \
   KERNEL(ring_all_reduce)        \
+  KERNEL(ring_reduce_scatter)    \
+  KERNEL(ring_all_gather)        \
+  KERNEL(tree_all_reduce)        \
+  KERNEL(tree_reduce)            \
+  KERNEL(tree_broadcast)         \
   KERNEL(direct_all_reduce)      \
-  KERNEL(one_shot_all_reduce)
+  KERNEL(one_shot_all_reduce)    \
+  KERNEL(one_shot_ll_all_reduce) \
+  KERNEL(two_shot_ll_all_reduce) \
+  KERNEL(interpreted)
 
 #define COLLMARK_ELEMENTS(DO, kernel) \
   DO(kernel, f32, float)              \

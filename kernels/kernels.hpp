@@ -3,4 +3,7 @@
 
 #include "kernels/data.hpp"
 #include "kernels/direct.hpp"
+#include "kernels/interpreter.hpp"
+#include "kernels/low_latency.hpp"
 #include "kernels/ring.hpp"
+#include "kernels/tree.hpp"

@@ -16,15 +16,15 @@
 
 namespace collmark {
 
-template <class T>
-struct alignas(16) Pack {
-  static constexpr int kSize = 16 / sizeof(T);
+template <class T, int kBytes = 16>
+struct alignas(kBytes) Pack {
+  static constexpr int kSize = kBytes / sizeof(T);
   T element[kSize];
 };
 
 /// What is done to the elements: combined, and divided (avg) when the value is complete.
 struct Reduction {
-  Combine op = Combine::sum;
+  Operator op = Operator::sum;
   int divisor = 1;  // of a complete value
 };
 
@@ -37,6 +37,45 @@ struct Few {
   static constexpr COLLMARK_DEVICE int count() { return kCount; }
   COLLMARK_DEVICE T* operator[](int i) const { return pointer[i]; }
 };
+
+/// As many as the run says.
+template <class T>
+struct Many {
+  T* const* pointers;
+  int size;
+  COLLMARK_DEVICE int count() const { return size; }
+  COLLMARK_DEVICE T* operator[](int i) const { return pointers[i]; }
+};
+
+/// Those of a list: Few if kCount says how many there are, Many if it is negative.
+template <int kCount, class To, class T>
+COLLMARK_DEVICE auto listed(T* const* list, int count) {
+  if constexpr (kCount < 0) {
+    return Many<To>{list, count};
+  } else {
+    Few<To, kCount> few;
+    for (int i = 0; i < kCount; ++i) few.pointer[i] = list[i];
+    return few;
+  }
+}
+
+/// Element `offset` of what a list of addresses names.
+template <class T>
+struct OfAddresses {
+  std::byte* const* addresses;
+  std::int64_t offset;
+  int size;
+  COLLMARK_DEVICE int count() const { return size; }
+  COLLMARK_DEVICE T* operator[](int i) const {
+    return reinterpret_cast<T*>(addresses[i]) + offset;
+  }
+};
+template <int kCount, class T>
+COLLMARK_DEVICE Few<T, kCount> few(const OfAddresses<T>& all) {
+  Few<T, kCount> some;
+  for (int i = 0; i < kCount; ++i) some.pointer[i] = all[i];
+  return some;
+}
 
 /// Element `offset` of the buffers of ranks [first, last).
 template <class T>
@@ -51,13 +90,14 @@ struct OfRanks {
 };
 
 template <class T>
-COLLMARK_DEVICE T combined_units(Combine op, const T& a, const T& b) {
+COLLMARK_DEVICE T combined_units(Operator op, const T& a, const T& b) {
   return combined(op, a, b);
 }
-template <class T>
-COLLMARK_DEVICE Pack<T> combined_units(Combine op, const Pack<T>& a, const Pack<T>& b) {
-  Pack<T> sum;
-  for (int k = 0; k < Pack<T>::kSize; ++k)
+template <class T, int kBytes>
+COLLMARK_DEVICE Pack<T, kBytes> combined_units(Operator op, const Pack<T, kBytes>& a,
+                                               const Pack<T, kBytes>& b) {
+  Pack<T, kBytes> sum;
+  for (int k = 0; k < Pack<T, kBytes>::kSize; ++k)
     sum.element[k] = combined(op, a.element[k], b.element[k]);
   return sum;
 }
@@ -65,9 +105,9 @@ template <class T>
 COLLMARK_DEVICE T divided_unit(const T& x, int divisor) {
   return divided(x, divisor);
 }
-template <class T>
-COLLMARK_DEVICE Pack<T> divided_unit(Pack<T> x, int divisor) {
-  for (int k = 0; k < Pack<T>::kSize; ++k) x.element[k] = divided(x.element[k], divisor);
+template <class T, int kBytes>
+COLLMARK_DEVICE Pack<T, kBytes> divided_unit(Pack<T, kBytes> x, int divisor) {
+  for (int k = 0; k < Pack<T, kBytes>::kSize; ++k) x.element[k] = divided(x.element[k], divisor);
   return x;
 }
 
@@ -101,9 +141,11 @@ COLLMARK_DEVICE std::int64_t peeled(const Sources& from, const Destinations& to,
 template <class T, class Sources, class Destinations>
 COLLMARK_DEVICE void pass(const Sources& from, const Destinations& to, std::int64_t count,
                           const Reduction& what, Value value) {
+  constexpr std::int64_t kBytes = sizeof(T);
   const std::int64_t head = peeled<T>(from, to, count);
   const std::int64_t packs = (count - head) / Pack<T>::kSize;
   const std::int64_t rest = head + packs * Pack<T>::kSize;
+  if (thread_index() == 0) note_pass(count * from.count() * kBytes, count * to.count() * kBytes);
   pass_units<T, T>(from, to, 0, head, what, value);
   pass_units<Pack<T>, T>(from, to, head, packs, what, value);
   pass_units<T, T>(from, to, rest, count - rest, what, value);

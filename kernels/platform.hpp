@@ -10,9 +10,12 @@
 ///   thread_index(), thread_count()       in the block
 ///   block_index()                        in the grid
 ///   block_barrier()                      all threads of the block; orders all memory between them
+///   block_all(said)                      the same, and true if all threads said true
 ///   load_acquire(word), load_relaxed(word), store_release(word, value)
 ///                                        32-bit flags, system scope: seen by other GPUs and the host
 ///   claim(word)                          true for the one caller that made 1 of 0
+///   store_words(line, a, b), load_words(line, &a, &b)
+///                                        two 64-bit words, each relaxed and whole, in no order: data that carries its flag
 ///   COLLMARK_SHARED(type, name, count)   an array of the block
 ///   is_nan(x)                            of f32 and f64
 ///   to_bits(x), from_bits(n)             f32 and f64 as integers
@@ -20,6 +23,8 @@
 ///   quotient(a, b)                       to nearest even
 ///   stay(what)                           between two looks at a flag that is not there yet
 ///   progress()                           a wait is over; tells the CPU's deadlock detector
+///   note_pass(loads, stores)             bytes, by one thread of the block: for what watches on the CPU
+///   note_transfer(transfer)              what a move brought from a peer, likewise
 #pragma once
 
 #if defined(__CUDACC__)

@@ -1,14 +1,16 @@
 /// The memory behind a job: what every rank needs besides its buffers, laid out in one piece per rank, and everybody's
 /// view of it. Where the pieces lie is the caller's business: host memory, a GPU's, a peer's as it is mapped here.
 ///
-///   piece of a rank   flags of meetings | its counts | head of its outgoing link | tail and slots of its incoming one | staging
+///   piece of a rank   flags of meetings | flags of progress | its own counts
+///                     of each incoming link tail and slots, of each outgoing one head
+///                     inboxes | staging | scratch | spare
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 #include "kernels/job.hpp"
+#include "kernels/tables.hpp"
 
 namespace collmark {
 
@@ -16,9 +18,11 @@ struct WorldShape {
   int ranks = 1;
   int channels = 1;
   int slots = 4;
-  std::int64_t slot_elements = 0;
-  std::size_t element = 4;  // [bytes]
-  std::int64_t staged = 0;  // elements of a buffer, if one_shot runs in place
+  std::int64_t slot_elements = 1;
+  std::size_t element = 4;         // [bytes]
+  std::vector<SrcDst> links = {};  // who sends to whom
+  std::int64_t inbox_lines = 0;    // for each channel and sender
+  std::size_t staging = 0, scratch = 0, spare = 0;  // [bytes] of each rank
 };
 
 /// Bytes of a slot: a multiple of 16 and 16 more than the elements, so that data may lie at any offset in a pack.
@@ -27,24 +31,31 @@ struct WorldShape {
 /// Of one rank's piece. A multiple of 128.
 [[nodiscard]] std::size_t piece_bytes(const WorldShape& shape);
 
-/// The links of a ring and the flags of its meetings, as one rank sees them.
+/// Whatever all ranks of a job have, as one of them (or one GPU that runs several) reaches it.
+struct Reach {
+  std::vector<std::byte*> pieces;           // [rank], aligned to 128 bytes
+  std::vector<std::byte*> inputs, outputs;  // [rank]
+};
+
 class World {
  public:
-  /// `pieces` [rank]: where each rank's piece is reached, aligned to 128 bytes and filled with zeros before the
-  /// first launch, and again after one that gave up.
+  /// The pieces are filled with zeros before the first launch, and again after one that gave up.
   ///   Throws   Error{usage} for a shape that makes no sense.
-  World(const WorldShape& shape, const std::vector<std::byte*>& pieces);
+  World(WorldShape shape, Reach reach);
 
-  /// `buffers` [rank]; they and this must outlive what is launched.
-  [[nodiscard]] RankView view(int rank, const std::vector<std::byte*>& inputs,
-                              const std::vector<std::byte*>& outputs) const;
+  /// Everything but the trees and the program, which not every kernel has.
+  [[nodiscard]] RankView view(int rank, Tables& tables) const;
+
+  [[nodiscard]] std::byte* scratch(int rank) const;
+  [[nodiscard]] std::byte* spare(int rank) const;
 
  private:
+  [[nodiscard]] std::vector<Link> incoming(int rank) const;
+  [[nodiscard]] std::vector<Link> outgoing(int rank) const;
+  [[nodiscard]] Link link(SrcDst ends, int channel) const;
+
   WorldShape shape_;
-  std::vector<std::uint32_t*> arrived_;       // [rank]
-  std::vector<std::uint32_t*> meetings_;      // [rank]
-  std::vector<std::byte*> staging_;           // [rank]
-  std::vector<std::vector<Link>> from_, to_;  // [rank][channel]
+  Reach reach_;
 };
 
 }  // namespace collmark

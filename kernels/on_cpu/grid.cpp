@@ -85,6 +85,17 @@ Report run(const Launch& launch, const std::function<void()>& kernel) {
 const Index& index() { return me().index; }
 
 void block_barrier() { meet(me().block->meeting); }
+
+bool block_all(bool said) {
+  Block& block = *me().block;
+  if (!said) block.refusals.fetch_add(1, std::memory_order_relaxed);
+  meet(block.meeting);  // all have said
+  const bool all = block.refusals.load(std::memory_order_relaxed) == 0;
+  meet(block.meeting);  // all have seen
+  if (!said) block.refusals.fetch_sub(1, std::memory_order_relaxed);
+  return all;
+}
+
 void warp_barrier() { meet(me().warp().meeting); }
 
 std::uint64_t shuffle(std::uint64_t word, int from) {

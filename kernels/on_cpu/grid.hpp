@@ -60,6 +60,8 @@ struct Index {
 [[nodiscard]] const Index& index();
 
 void block_barrier();
+/// The same, and true if all lanes of the block said true.
+[[nodiscard]] bool block_all(bool said);
 void warp_barrier();
 /// The word that lane `from` of the caller's warp passed in; all lanes of the warp call it.
 [[nodiscard]] std::uint64_t shuffle(std::uint64_t word, int from);

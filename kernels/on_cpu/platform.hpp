@@ -8,6 +8,7 @@
 
 #include "collectives/half.hpp"
 #include "kernels/on_cpu/grid.hpp"
+#include "kernels/on_cpu/observer.hpp"
 
 #define COLLMARK_KERNEL inline
 #define COLLMARK_DEVICE inline
@@ -24,6 +25,7 @@ inline int thread_index() { return grid::index().lane; }
 inline int thread_count() { return grid::index().lanes; }
 inline int block_index() { return grid::index().block; }
 inline void block_barrier() { grid::block_barrier(); }
+inline bool block_all(bool said) { return grid::block_all(said); }
 
 inline constexpr grid::Scope kFlagScope = grid::Scope::system;
 
@@ -46,6 +48,20 @@ inline bool claim(std::uint32_t* word) {
   return std::atomic_ref(*word).compare_exchange_strong(free, 1, std::memory_order_relaxed);
 }
 
+inline void store_words(std::uint64_t* line, std::uint64_t a, std::uint64_t b) {
+  grid::at_flag(&line[0], kFlagScope);
+  grid::progress();
+  std::atomic_ref(line[0]).store(a, std::memory_order_relaxed);
+  grid::at_flag(&line[1], kFlagScope);
+  std::atomic_ref(line[1]).store(b, std::memory_order_relaxed);
+}
+inline void load_words(std::uint64_t* line, std::uint64_t* a, std::uint64_t* b) {
+  grid::at_flag(&line[0], kFlagScope);
+  *a = std::atomic_ref(line[0]).load(std::memory_order_relaxed);
+  grid::at_flag(&line[1], kFlagScope);
+  *b = std::atomic_ref(line[1]).load(std::memory_order_relaxed);
+}
+
 inline bool is_nan(float x) { return std::isnan(x); }
 inline bool is_nan(double x) { return std::isnan(x); }
 inline std::uint32_t to_bits(float x) { return std::bit_cast<std::uint32_t>(x); }
@@ -59,5 +75,11 @@ inline double quotient(double a, double b) { return a / b; }
 
 inline void stay(const char* what) { grid::pause_lane(what); }
 inline void progress() { grid::progress(); }
+inline void note_pass(std::int64_t loads, std::int64_t stores) {
+  if (Observer* watching = observer()) watching->pass(loads, stores);
+}
+inline void note_transfer(const MovedPart& part) {
+  if (Observer* watching = observer()) watching->transfer(part);
+}
 
 }  // namespace collmark

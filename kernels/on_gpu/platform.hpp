@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "kernels/moved_part.hpp"
+
 #define COLLMARK_KERNEL __device__ __forceinline__
 #define COLLMARK_DEVICE __device__ __forceinline__
 #define COLLMARK_SHARED(T, name, count) __shared__ T name[count]
@@ -16,6 +18,7 @@ COLLMARK_DEVICE int thread_index() { return static_cast<int>(threadIdx.x); }
 COLLMARK_DEVICE int thread_count() { return static_cast<int>(blockDim.x); }
 COLLMARK_DEVICE int block_index() { return static_cast<int>(blockIdx.x); }
 COLLMARK_DEVICE void block_barrier() { __syncthreads(); }
+COLLMARK_DEVICE bool block_all(bool said) { return __syncthreads_and(said ? 1 : 0) != 0; }
 
 using Flag = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_system>;
 
@@ -31,6 +34,18 @@ COLLMARK_DEVICE void store_release(std::uint32_t* word, std::uint32_t value) {
 COLLMARK_DEVICE bool claim(std::uint32_t* word) {
   std::uint32_t free = 0;
   return Flag(*word).compare_exchange_strong(free, 1, cuda::memory_order_relaxed);
+}
+
+// PTX orders a vector access as one access per element, so this is exactly two relaxed stores of 8 bytes.
+COLLMARK_DEVICE void store_words(std::uint64_t* line, std::uint64_t a, std::uint64_t b) {
+  asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(line), "l"(a), "l"(b)
+               : "memory");
+}
+COLLMARK_DEVICE void load_words(std::uint64_t* line, std::uint64_t* a, std::uint64_t* b) {
+  asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];"
+               : "=l"(*a), "=l"(*b)
+               : "l"(line)
+               : "memory");
 }
 
 COLLMARK_DEVICE bool is_nan(float x) { return isnan(x); }
@@ -54,5 +69,7 @@ COLLMARK_DEVICE double quotient(double a, double b) { return __ddiv_rn(a, b); }
 
 COLLMARK_DEVICE void stay(const char*) {}
 COLLMARK_DEVICE void progress() {}
+COLLMARK_DEVICE void note_pass(std::int64_t, std::int64_t) {}
+COLLMARK_DEVICE void note_transfer(const MovedPart&) {}
 
 }  // namespace collmark

@@ -1,0 +1,144 @@
+/// What the kernels say they move is what the schedule lists and what the formulas promise.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "collectives/catalogue.hpp"
+#include "collectives/partition.hpp"
+#include "kernels/kernel_case.hpp"
+#include "kernels/kernel_job.hpp"
+#include "kernels/kernel_trees.hpp"
+
+namespace collmark {
+namespace {
+
+constexpr int kCount = 120;  // elements: divisible by all ranks and chunks here, so that bytes are exact
+
+KernelCase case_of(const NamedKernel& kernel, int ranks) {
+  return {.kernel = kernel, .ranks = ranks, .payload = {.count = {kCount}}, .lanes = 4};
+}
+
+Schedule schedule_of(const NamedKernel& kernel, int ranks) {
+  return build(kernel.collective, parse_kernel_name(kernel.algorithm).algorithm, ranks);
+}
+
+/// How often each element has gone from one rank to another: [src, dst] -> [element].
+using Journeys = std::map<std::pair<int, int>, std::vector<int>>;
+
+void add(Journeys& journeys, const MovedPart& part) {
+  std::vector<int>& times = journeys[{part.src, part.dst}];
+  times.resize(kCount);
+  for (std::int64_t i = part.offset; i < part.offset + part.count; ++i)
+    ++times[static_cast<std::size_t>(i)];
+}
+
+Journeys listed(const Schedule& s) {
+  Journeys journeys;
+  const Partition partition(s, {kCount});
+  for (int t = 0; t < s.steps; ++t)
+    s.step(t, [&](const Transfer& x) {
+      for (int i = 0; i < x.count && x.src != x.dst; ++i) {
+        const Span span = partition.chunk(x.src_chunk + i);
+        add(journeys, {x.src, x.dst, span.offset.value, span.size.value});
+      }
+    });
+  return journeys;
+}
+
+Journeys made(const Watched& watched) {
+  Journeys journeys;
+  for (const MovedPart& part : watched.transfers) add(journeys, part);
+  return journeys;
+}
+
+TEST(KernelMoves, EveryElementTakesTheJourneysThatTheScheduleLists) {
+  for (const NamedKernel& kernel : hand_written_kernels())
+    for (int n = 2; n <= 7; ++n) {
+      if (!supports(kernel, n)) continue;
+      Watched watched;
+      const KernelCase c = case_of(kernel, n);
+      ASSERT_EQ(differs(c, watched), "") << words(c);
+      EXPECT_EQ(made(watched), listed(schedule_of(kernel, n))) << words(c);
+    }
+}
+
+TEST(KernelMoves, TheInterpreterSendsBetweenEachPairWhatTheScheduleLists) {
+  for (const NamedKernel& kernel : interpreted_kernels()) {
+    constexpr int kRanks = 4;
+    Watched watched;
+    const KernelCase c = case_of(kernel, kRanks);
+    ASSERT_EQ(differs(c, watched), "") << words(c);
+    std::map<std::pair<int, int>, std::int64_t> sent, planned;
+    for (const MovedPart& part : watched.transfers) sent[{part.src, part.dst}] += part.count;
+    for (const auto& [pair, times] : listed(schedule_of(kernel, kRanks)))
+      for (const int n : times) planned[pair] += n;
+    if (kernel.collective == Collective::barrier) planned = sent;  // signals are no elements
+    EXPECT_EQ(sent, planned) << words(c);
+  }
+}
+
+/// Loads and stores of all ranks together, over the bytes of a buffer.
+struct Formula {
+  Collective collective;
+  std::string algorithm;
+  int (*times)(int ranks);
+};
+
+TEST(KernelMoves, LoadsAndStoresAreThoseOfTheFormulas) {
+  const auto over_links = [](int n) { return 6 * n - 4; };
+  const auto one_way = [](int n) { return 3 * n - 1; };
+  const auto direct = [](int n) { return 2 * n; };
+  const std::vector<Formula> formulas{
+      {Collective::all_reduce, "ring", over_links},
+      {Collective::all_reduce, "double_binary_tree:3", over_links},
+      {Collective::all_reduce, "binomial_tree", over_links},
+      {Collective::all_reduce, "parameter_server/links", over_links},
+      {Collective::all_reduce, "parameter_server", direct},
+      {Collective::all_reduce, "two_shot", direct},
+      {Collective::all_reduce, "one_shot", [](int n) { return n * (n + 1); }},
+      // A line is twice its data. Each rank loads its input for each of n inboxes, fills n, reads n, and stores the result.
+      {Collective::all_reduce, "one_shot/LL", [](int n) { return n * (n + 2 * n + 2 * n + 1); }},
+      // Each rank loads S, fills lines of S, reads p lines of S/p, fills as many, reads lines of S, stores S.
+      {Collective::all_reduce, "two_shot/LL", [](int n) { return n * (1 + 2 + 2 + 2 + 2 + 1); }},
+      {Collective::reduce_scatter, "ring", one_way},
+      {Collective::all_gather, "ring", one_way},
+      {Collective::reduce, "binomial", one_way},
+      {Collective::reduce, "star", one_way},
+      {Collective::broadcast, "chain:3", one_way}};
+  for (const Formula& f : formulas)
+    for (const int n : {2, 3, 4, 5, 6}) {
+      Watched watched;
+      const KernelCase c = case_of({f.collective, f.algorithm}, n);
+      ASSERT_EQ(differs(c, watched), "") << words(c);
+      EXPECT_EQ(watched.loads + watched.stores, f.times(n) * kCount * 4) << words(c);
+    }
+}
+
+TEST(KernelTrees, AreThoseOfTheSchedule) {
+  const std::vector<RankTree> star = trees_of(build(Collective::all_reduce, "parameter_server", 4));
+  ASSERT_EQ(star.size(), 1U);
+  EXPECT_EQ(star[0].parent, (std::vector<int>{-1, 0, 0, 0}));
+  EXPECT_EQ(star[0].children[0], (std::vector<int>{1, 2, 3}));
+
+  const std::vector<RankTree> two = trees_of(build(Collective::all_reduce, "double_binary_tree", 4));
+  ASSERT_EQ(two.size(), 2U);
+  EXPECT_EQ(two[0].parent, (std::vector<int>{1, 3, 1, -1}));  // places 1 2 3 4: 4 over 2 over 1 and 3
+  EXPECT_EQ(two[1].parent, (std::vector<int>{-1, 2, 0, 2}));  // mirrored
+  EXPECT_EQ(two[0].height(), 2);
+
+  EXPECT_THROW((void)trees_of(build(Collective::all_reduce, "ring", 4)), Unsupported);
+  EXPECT_THROW((void)trees_of(build(Collective::all_reduce, "one_shot", 4)), Unsupported);
+}
+
+TEST(KernelNames, TellTheWayFromTheAlgorithm) {
+  for (const char* text : {"ring", "ring_interpreted", "double_binary_tree_interpreted:16",
+                           "parameter_server/links", "two_shot/LL"})
+    EXPECT_EQ(to_string(parse_kernel_name(text)), text);
+  EXPECT_EQ(parse_kernel_name("double_binary_tree_interpreted:16").algorithm,
+            "double_binary_tree:16");
+  EXPECT_THROW((void)parse_kernel_name("ring/simple"), Error);
+  EXPECT_THROW((void)differs({.kernel = {Collective::all_reduce, "swing/LL"}}), Unsupported);
+}
+
+}  // namespace
+}  // namespace collmark

@@ -1,0 +1,14 @@
+/// What a kernel says of its own moves, to whoever watches it on the CPU.
+#pragma once
+
+#include <cstdint>
+
+namespace collmark {
+
+/// Elements that went from one rank to another, by their place in the buffers.
+struct MovedPart {
+  int src = 0, dst = 0;
+  std::int64_t offset = 0, count = 0;
+};
+
+}  // namespace collmark
