@@ -74,9 +74,9 @@ TYPED_TEST_SUITE(ArithmeticOf, Types);
 
 TYPED_TEST(ArithmeticOf, EveryPairCombinesToTheBitsOfTheReference) {
   constexpr std::pair<Operator, ReduceOp> kOps[]{{Operator::sum, ReduceOp::sum},
-                                                {Operator::prod, ReduceOp::prod},
-                                                {Operator::min, ReduceOp::min},
-                                                {Operator::max, ReduceOp::max}};
+                                                 {Operator::prod, ReduceOp::prod},
+                                                 {Operator::min, ReduceOp::min},
+                                                 {Operator::max, ReduceOp::max}};
   for (const auto& [op, reference] : kOps)
     for (const TypeParam a : values<TypeParam>())
       for (const TypeParam b : values<TypeParam>()) {

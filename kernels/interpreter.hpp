@@ -27,8 +27,8 @@ class Interpreter {
       : block_(block),
         program_(block.view().program),
         begun_(block.view().begun[block.channel()]),
-        share_(share({0, program_.longest}, block.channel(), block.job().channels, Pack<T>::kSize)) {
-  }
+        share_(
+            share({0, program_.longest}, block.channel(), block.job().channels, Pack<T>::kSize)) {}
 
   /// The same for every rank and channel.
   [[nodiscard]] COLLMARK_DEVICE std::int64_t tiles() const {
@@ -75,7 +75,8 @@ class Interpreter {
     return block_.view().progress[rank][block_.channel() * kFlagStride];
   }
   [[nodiscard]] COLLMARK_DEVICE std::uint32_t done(std::int64_t tile, int instructions) const {
-    return begun_ + 1 + static_cast<std::uint32_t>(tile) * static_cast<std::uint32_t>(program_.most) +
+    return begun_ + 1 +
+           static_cast<std::uint32_t>(tile) * static_cast<std::uint32_t>(program_.most) +
            static_cast<std::uint32_t>(instructions);
   }
 

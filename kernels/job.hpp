@@ -41,9 +41,9 @@ inline constexpr std::size_t kInboxes = 4, kInboxLine = 16;
 
 /// The actions of a rank's plan (collectives/plan.hpp), its addresses worked out.
 struct Instruction {
-  int step = 0;            // of the schedule
-  int first_address = 0;   // of the program's: sources, then destinations
-  int sources = 0;         // 0: nothing moves, it only signals
+  int step = 0;           // of the schedule
+  int first_address = 0;  // of the program's: sources, then destinations
+  int sources = 0;        // 0: nothing moves, it only signals
   int destinations = 0;
   int first_wait = 0, waits = 0;
   int first_edge = 0, edges = 0;
@@ -60,16 +60,16 @@ struct SrcDst {
 struct Program {
   const Instruction* instructions = nullptr;
   int size = 0;
-  int most = 0;                 // instructions of any rank
+  int most = 0;  // instructions of any rank
   std::byte* const* addresses = nullptr;
   const PeerActions* waits = nullptr;
   int first_leave = 0, leaves = 0;  // of the waits: before the end
   const SrcDst* edges = nullptr;
-  std::byte* const* owed = nullptr;  // chunks to divide at the end, for avg ...
+  std::byte* const* owed = nullptr;           // chunks to divide at the end, for avg ...
   const std::int64_t* owed_counts = nullptr;  // ... and their elements
   int owed_size = 0;
   std::int64_t longest = 0;  // elements of a chunk
-  std::int64_t tile = 1;     // elements of a chunk that go through all instructions before the next do
+  std::int64_t tile = 1;  // elements of a chunk that go through all instructions before the next do
 };
 
 /// The memory of all ranks, as one of them reaches it.
@@ -79,14 +79,15 @@ struct RankView {
   std::byte* const* staging = nullptr;      // [rank], as long as an input; for one_shot in place
   std::uint32_t* const* arrived = nullptr;  // [rank] -> there: [channel x ranks + who arrived]
   std::uint32_t* meetings = nullptr;        // [channel], so far: this rank's own count
-  const Link* from = nullptr;               // [peer x channels + channel]; only where the algorithm sends
-  const Link* to = nullptr;                 // [peer x channels + channel]
-  const TreePlace* trees = nullptr;         // [tree]
+  const Link* from = nullptr;        // [peer x channels + channel]; only where the algorithm sends
+  const Link* to = nullptr;          // [peer x channels + channel]
+  const TreePlace* trees = nullptr;  // [tree]
   std::uint64_t* const* inboxes = nullptr;  // [rank] -> there: see low_latency.hpp
   std::uint32_t* epochs = nullptr;          // [channel]: launches so far that used the inboxes
   Program program;
-  std::uint32_t* const* progress = nullptr;  // [rank] -> there: [channel x kFlagStride], instructions done
-  std::uint32_t* begun = nullptr;            // [channel]: where this rank's next launch begins to count
+  std::uint32_t* const* progress =
+      nullptr;                     // [rank] -> there: [channel x kFlagStride], instructions done
+  std::uint32_t* begun = nullptr;  // [channel]: where this rank's next launch begins to count
 };
 
 struct Job {
@@ -94,15 +95,15 @@ struct Job {
   int ranks = 1;
   int rank_base = 0;
   int channels = 1;
-  int chunks = 1;          // of the schedule
-  int servers = 0;         // ranks [0, servers) contribute nothing and are owed nothing
-  int trees = 1;           // that share the chunks: the first chunks / trees of them belong to the first
+  int chunks = 1;   // of the schedule
+  int servers = 0;  // ranks [0, servers) contribute nothing and are owed nothing
+  int trees = 1;    // that share the chunks: the first chunks / trees of them belong to the first
   std::int64_t count = 0;  // elements of a buffer
   bool in_place = false;
   Reduction what;
   int slots = 4;  // of a link: a power of two, or the wrap of the counters would name one twice
   std::int64_t slot_elements = 0;
-  std::size_t slot_bytes = 0;  // a multiple of 16, with room for 16 bytes more than the elements
+  std::size_t slot_bytes = 0;    // a multiple of 16, with room for 16 bytes more than the elements
   std::int64_t inbox_lines = 0;  // for each channel and sender
   std::uint32_t* given_up = nullptr;
   Stuck* stuck = nullptr;          // [block of the launch]

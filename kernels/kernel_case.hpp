@@ -30,7 +30,7 @@ struct KernelCase {
   Payload payload = {};
   Placement placement = Placement::out_of_place;
   int channels = 2;  // as Tuning
-  int lanes = 8;  // of a block
+  int lanes = 8;     // of a block
   int slots = 2;
   int slot_elements = 40;
   int launches =

@@ -108,9 +108,8 @@ KernelName parse_kernel_name(std::string_view text) {
   if (text.ends_with(kLl)) return {without(kLl), Way::low_latency};
   if (const std::size_t slash = text.rfind('/');
       slash != std::string_view::npos && !text.starts_with("file:"))
-    throw Error(ErrorKind::usage,
-                fmt::format("'{}': after the / stands links or LL, not '{}'", text,
-                            text.substr(slash + 1)));
+    throw Error(ErrorKind::usage, fmt::format("'{}': after the / stands links or LL, not '{}'",
+                                              text, text.substr(slash + 1)));
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string_view base = text.substr(0, colon);
   if (base.ends_with(kInterpreted))
@@ -233,8 +232,7 @@ std::vector<TreePlace> KernelJob::trees(int rank, Tables& tables) const {
   return places;
 }
 
-Program KernelJob::program(int rank, const World& world, const Reach& reach,
-                           Tables& tables) const {
+Program KernelJob::program(int rank, const World& world, const Reach& reach, Tables& tables) const {
   const Partition partition(schedule_, task_.payload.count);
   const auto address = [&](const Location& l) {
     const std::size_t offset = at(partition.chunk(l.chunk).offset.value) * shape_.element;

@@ -29,8 +29,8 @@ struct KernelName {
 [[nodiscard]] std::string to_string(const KernelName& name);
 
 struct Tuning {
-  int channels = 4;                  // rounded up to what the kernel needs
-  int slots = 4;                     // of a link: 2, 4, 8, ...
+  int channels = 4;                      // rounded up to what the kernel needs
+  int slots = 4;                         // of a link: 2, 4, 8, ...
   Bytes slot{std::int64_t{128} * 1024};  // of a link; of a tile, interpreted
 };
 

@@ -12,7 +12,8 @@
 namespace collmark {
 namespace {
 
-constexpr int kCount = 120;  // elements: divisible by all ranks and chunks here, so that bytes are exact
+constexpr int kCount =
+    120;  // elements: divisible by all ranks and chunks here, so that bytes are exact
 
 KernelCase case_of(const NamedKernel& kernel, int ranks) {
   return {.kernel = kernel, .ranks = ranks, .payload = {.count = {kCount}}, .lanes = 4};
@@ -120,9 +121,11 @@ TEST(KernelTrees, AreThoseOfTheSchedule) {
   EXPECT_EQ(star[0].parent, (std::vector<int>{-1, 0, 0, 0}));
   EXPECT_EQ(star[0].children[0], (std::vector<int>{1, 2, 3}));
 
-  const std::vector<RankTree> two = trees_of(build(Collective::all_reduce, "double_binary_tree", 4));
+  const std::vector<RankTree> two =
+      trees_of(build(Collective::all_reduce, "double_binary_tree", 4));
   ASSERT_EQ(two.size(), 2U);
-  EXPECT_EQ(two[0].parent, (std::vector<int>{1, 3, 1, -1}));  // places 1 2 3 4: 4 over 2 over 1 and 3
+  EXPECT_EQ(two[0].parent,
+            (std::vector<int>{1, 3, 1, -1}));  // places 1 2 3 4: 4 over 2 over 1 and 3
   EXPECT_EQ(two[1].parent, (std::vector<int>{-1, 2, 0, 2}));  // mirrored
   EXPECT_EQ(two[0].height(), 2);
 

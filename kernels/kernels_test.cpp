@@ -79,8 +79,8 @@ TEST(Kernels, EqualTheReferenceUnderManySchedules) {
       KernelCase c = case_of(kernel, 5);
       if (!supports(kernel, 5)) continue;
       c.payload.count = {203};
-      c.placement = can_be_in_place(kernel) && seed % 2 == 0 ? Placement::in_place
-                                                            : Placement::out_of_place;
+      c.placement =
+          can_be_in_place(kernel) && seed % 2 == 0 ? Placement::in_place : Placement::out_of_place;
       c.lanes = 4;
       c.slots = seed % 3 == 0 ? 4 : 2;
       c.slot_elements = 8;

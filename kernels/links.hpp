@@ -110,13 +110,14 @@ class Links {
     }
     if (!block_all(ready)) return false;  // makes each thread's acquire everybody's
     pass<T>(listed<kSources, const T>(sources, kAdd + from.count()),
-            listed<kDestinations, T>(destinations, kKeep + to.count()), x.count,
-            block_.job().what, value);
+            listed<kDestinations, T>(destinations, kKeep + to.count()), x.count, block_.job().what,
+            value);
     block_barrier();  // all have loaded and stored before anybody is told
     for (int i = thread_index(); i < from.count() + to.count(); i += thread_count()) {
       if (i < from.count()) {
         note_transfer({from[i], block_.rank(), x.offset, x.count});
-        store_release(incoming(from[i]).head, counts[i]);  // pairs with the sender's wait for a slot
+        store_release(incoming(from[i]).head,
+                      counts[i]);  // pairs with the sender's wait for a slot
       } else {
         store_release(outgoing(to[i - from.count()]).tail, counts[i]);  // with the wait for data
       }
@@ -150,8 +151,8 @@ class Links {
   [[nodiscard]] COLLMARK_DEVICE T* in_slot(const Link& link, std::uint32_t passed, Part x) const {
     const Job& job = block_.job();
     std::byte* const slot =
-        link.slots + static_cast<std::size_t>(passed % static_cast<std::uint32_t>(job.slots)) *
-                         job.slot_bytes;
+        link.slots +
+        static_cast<std::size_t>(passed % static_cast<std::uint32_t>(job.slots)) * job.slot_bytes;
     return reinterpret_cast<T*>(slot + static_cast<std::size_t>(x.offset) * sizeof(T) % 16);
   }
 

@@ -66,9 +66,7 @@ struct OfAddresses {
   std::int64_t offset;
   int size;
   COLLMARK_DEVICE int count() const { return size; }
-  COLLMARK_DEVICE T* operator[](int i) const {
-    return reinterpret_cast<T*>(addresses[i]) + offset;
-  }
+  COLLMARK_DEVICE T* operator[](int i) const { return reinterpret_cast<T*>(addresses[i]) + offset; }
 };
 template <int kCount, class T>
 COLLMARK_DEVICE Few<T, kCount> few(const OfAddresses<T>& all) {

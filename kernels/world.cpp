@@ -23,13 +23,15 @@ std::size_t place_in(const WorldShape& s, SrcDst link) {
   const auto end = std::find_if(s.links.begin(), s.links.end(), [=](const SrcDst& l) {
     return l.src == link.src && l.dst == link.dst;
   });
-  return at(std::count_if(s.links.begin(), end, [=](const SrcDst& l) { return l.dst == link.dst; }));
+  return at(
+      std::count_if(s.links.begin(), end, [=](const SrcDst& l) { return l.dst == link.dst; }));
 }
 std::size_t place_out(const WorldShape& s, SrcDst link) {
   const auto end = std::find_if(s.links.begin(), s.links.end(), [=](const SrcDst& l) {
     return l.src == link.src && l.dst == link.dst;
   });
-  return at(std::count_if(s.links.begin(), end, [=](const SrcDst& l) { return l.src == link.src; }));
+  return at(
+      std::count_if(s.links.begin(), end, [=](const SrcDst& l) { return l.src == link.src; }));
 }
 
 /// The most links into one rank, and out of one.

@@ -40,7 +40,7 @@ struct Block {
   std::mutex mutex;  // of `shared`; never held across a switch
   std::map<const void*, std::vector<std::max_align_t>> shared;
   std::atomic<int> refusals{0};  // of a vote
-  bool slow = false;  // the fiber scheduler's
+  bool slow = false;             // the fiber scheduler's
 };
 
 struct Lane {
