@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <type_traits>
 #include <vector>
@@ -15,22 +14,22 @@ namespace collmark {
 class Tables {
  public:
   /// `base`: the first byte of their place, aligned to 16; null while only the size is asked for.
-  explicit Tables(std::byte* base) : base_(reinterpret_cast<std::uintptr_t>(base)) {}
+  explicit Tables(std::byte* base) : base_(base) {}
 
-  /// Where the list will lie.
+  /// Where the list will lie; null while only the size is asked for.
   template <class T>
   const T* add(const std::vector<T>& list) {
     static_assert(std::is_trivially_copyable_v<T>);
     const std::size_t begin = bytes_.size(), size = list.size() * sizeof(T);
     bytes_.resize((begin + size + 15) / 16 * 16);
     if (size > 0) std::memcpy(bytes_.data() + begin, list.data(), size);
-    return reinterpret_cast<const T*>(base_ + begin);
+    return base_ == nullptr ? nullptr : reinterpret_cast<const T*>(base_ + begin);
   }
 
   [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:
-  std::uintptr_t base_;
+  std::byte* base_;
   std::vector<std::byte> bytes_;
 };
 
