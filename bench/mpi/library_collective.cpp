@@ -77,7 +77,8 @@ bool can_be_cut(Collective c) {
 }  // namespace
 
 Schedule library_shape(const Case& c) {
-  return {.ranks = c.ranks, .chunks = c.ranks, .collective = c.collective, .root = c.root};
+  const int halves = c.collective == Collective::all_to_all ? 2 : 1;  // input blocks, output blocks
+  return {.ranks = c.ranks, .chunks = halves * c.ranks, .collective = c.collective, .root = c.root};
 }
 
 std::string LibraryCollective::additions(const Case& c) {

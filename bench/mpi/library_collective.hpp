@@ -65,7 +65,8 @@ class LibraryCollective final : public RankCollective {
   const char* waits_in_;
 };
 
-/// A schedule without steps: who holds and owes what when the library does it, in a chunk for each rank.
+/// A schedule without steps: who holds and owes what when the library does it, in a chunk for each rank (and one more
+/// for what it receives, in all_to_all).
 [[nodiscard]] Schedule library_shape(const Case& c);
 
 }  // namespace collmark
