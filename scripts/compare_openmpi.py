@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """How many times faster are our all-reduces on threads than the installed Open MPI's MPI_Allreduce?
 
-Both sides run under the same measurement (bench/measure.cpp): f32 sum, in place and out of place, every rank rewrites
+Both sides are `collmark sweep`, and so the same measurement: f32 sum, in place and out of place, every rank rewrites
 its own input before each operation, ranks start together, the slowest rank counts, every result is checked. Ours runs
-through `collmark sweep`, theirs through build/collmark_mpi_peer, once as it comes and once with `--mca
+with `--backend threads`; theirs, `--backend mpi --algorithm library`, once as it comes and once with `--mca
 coll_sm_priority 100`.
 
 The sides alternate: each round measures one size on all sides within seconds, and ratios are taken inside a round. On
@@ -32,7 +32,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ALGORITHMS = "ring,two_shot,one_shot,double_binary_tree,rabenseifner"
-PEERS = {"default": [], "coll_sm": ["--mca", "coll_sm_priority", "100"]}
+PEERS = {"default": [], "coll_sm": ["--launcher-args", "--mca coll_sm_priority 100"]}
 BOUND_FROM = 16 << 20  # [bytes]
 FIELDS = ["round", "ranks", "size_bytes", "placement", "side", "algorithm", "time_us_p50", "flag_ns"]
 
@@ -42,59 +42,50 @@ def fail(message):
     sys.exit(2)
 
 
-def output_of(command, **extra_environment):
-    run = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **extra_environment}, check=False)
+def output_of(command):
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode != 0:
         fail(f"exit {run.returncode} from: {' '.join(map(str, command))}\n{run.stderr.strip()}")
     return run.stdout
 
 
-def ours(build, ranks, size, placement, budget):
+def swept(arguments, ranks, size, placement, *flags):
+    """The rows of one sweep: all that the two sides have in common."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "ours.csv"
+        path = Path(folder) / "rows.csv"
         output_of(
             [
-                build / "collmark", "sweep", "--backend", "threads", "--collective", "all_reduce",
-                "--algorithm", ALGORITHMS, "--ranks", str(ranks), "--sizes", size, "--dtype", "f32",
-                "--op", "sum", "--placement", placement, "--time-budget", str(budget), "--csv", path,
+                arguments.build / "collmark", "sweep", "--collective", "all_reduce", "--ranks", str(ranks),
+                "--sizes", size, "--dtype", "f32", "--op", "sum", "--placement", placement,
+                "--time-budget", str(arguments.time_budget), "--csv", path, *flags,
             ]
         )  # fmt: skip
         with open(path, newline="") as file:
-            for row in csv.DictReader(file):
-                if row["status"] != "ok":
-                    fail(f"{row['algorithm']} at {size}: {row['status']}, {row['reason']}")
-                yield row
-
-
-def in_place_flag(placement):
-    return ["--in-place"] if placement == "in_place" else []
-
-
-def theirs(build, ranks, size, placement, budget, *, flags):
-    bind = ["--bind-to", "core"] if ranks <= len(os.sched_getaffinity(0)) else ["--bind-to", "none"]
-    text = output_of(
-        ["mpirun", "-n", str(ranks), "--map-by", ":OVERSUBSCRIBE", *bind, *flags, build / "collmark_mpi_peer",
-         "--sizes", size, "--time-budget", str(budget), *in_place_flag(placement)],
-        OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-    )  # fmt: skip
-    return next(csv.DictReader(text.splitlines()))
+            rows = list(csv.DictReader(file))
+    for row in rows:
+        if row["status"] != "ok":
+            fail(f"{row['algorithm']} at {size}: {row['status']}, {row['reason']}")
+    return rows
 
 
 def bound(build, ranks, size, placement):
     """No rows where it bounds nothing: in cache."""
-    text = output_of([build / "collmark_bound", "--ranks", str(ranks), "--sizes", size, *in_place_flag(placement)])
+    in_place = ["--in-place"] if placement == "in_place" else []
+    text = output_of([build / "collmark_bound", "--ranks", str(ranks), "--sizes", size, *in_place])
     row = next(csv.DictReader(text.splitlines()))
     return [] if int(row["size_bytes"]) < BOUND_FROM else [row]
 
 
 def one_round(arguments, number, ranks, size, placement):
     def our_side():
-        rows = ours(arguments.build, ranks, size, placement, arguments.time_budget)
+        rows = swept(arguments, ranks, size, placement, "--backend", "threads", "--algorithm", ALGORITHMS)
         return [{**row, "side": "collmark"} for row in rows]
 
     def their_side(name):
-        row = theirs(arguments.build, ranks, size, placement, arguments.time_budget, flags=PEERS[name])
-        return [{**row, "side": f"openmpi_{name}", "algorithm": "library"}]
+        rows = swept(
+            arguments, ranks, size, placement, "--backend", "mpi", "--algorithm", "library", *PEERS[name]
+        )  # fmt: skip
+        return [{**row, "side": f"openmpi_{name}"} for row in rows]
 
     def bound_side():
         return [{**row, "side": "bound", "algorithm": "loop"} for row in bound(arguments.build, ranks, size, placement)]
@@ -206,9 +197,9 @@ def main():
         return
     if arguments.rounds < 1:
         parser.error("--rounds must be at least 1")
-    for program in ("collmark", "collmark_bound", "collmark_mpi_peer"):
+    for program in ("collmark", "collmark_bound"):
         if not (arguments.build / program).exists():
-            fail(f"{arguments.build / program} is not there: install libopenmpi-dev and openmpi-bin, build again")
+            fail(f"{arguments.build / program} is not there: build it, with libopenmpi-dev and openmpi-bin installed")
 
     rows = []
     cases = itertools.product(

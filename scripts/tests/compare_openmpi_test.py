@@ -1,11 +1,15 @@
-"""The table of compare_openmpi.py from stored rows: ratios inside a round, near rounds only."""
+"""compare_openmpi.py: its table from stored rows (ratios inside a round, near ones only), and a round of all sides."""
 
 import csv
+import os
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+from mpi_support import is_open_mpi, why_not
+from program import PROGRAM
 
 SCRIPT = Path(__file__).resolve().parent.parent / "compare_openmpi.py"
 FIELDS = ["round", "ranks", "size_bytes", "placement", "side", "algorithm", "time_us_p50", "flag_ns"]
@@ -56,6 +60,24 @@ class Table(unittest.TestCase):
         self.assertIn("first line must be round,ranks", done.stderr)
         self.path.unlink()
         self.assertIn("No such file", self.run_script().stderr)
+
+
+class Round(unittest.TestCase):
+    @unittest.skipUnless(not why_not() and is_open_mpi(), why_not() or "compares with Open MPI")
+    def test_every_side_is_measured_with_the_flag_between_its_cores(self):
+        with tempfile.TemporaryDirectory() as folder:
+            few = ["--rounds", "1", "--near-ns", "1e9", "--ranks", "2", "--sizes", "4K", "--placement", "out_of_place"]
+            flags = [*few, "--time-budget", "0.01", "--build", Path(PROGRAM).parent, "--out", folder]
+            done = subprocess.run([sys.executable, "-B", SCRIPT, *flags], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual([line.split()[3] for line in done.stdout.splitlines()[1:]], ["default", "coll_sm"])
+            (path,) = Path(folder).glob("openmpi-*.csv")
+            with open(path, newline="") as file:
+                rows = list(csv.DictReader(file))
+        sides = {(row["side"], row["algorithm"]) for row in rows}
+        self.assertLessEqual(set(SIDES[:-1]), sides)  # in cache no loop bounds them
+        if len(os.sched_getaffinity(0)) > 1:
+            self.assertTrue(all(float(row["flag_ns"]) > 0 for row in rows), rows)
 
 
 if __name__ == "__main__":
