@@ -116,6 +116,18 @@ TEST(Kernels, EqualTheReferenceForBuffersOfManySlotsAndTiles) {
   }
 }
 
+TEST(Kernels, EqualTheReferenceWithHundredsOfLanes) {
+  for (const NamedKernel& kernel : hand_written_kernels()) {
+    KernelCase c = case_of(kernel, 4);
+    c.payload.count = {2003};
+    c.channels = 4;
+    c.lanes = 32;
+    c.slot_elements = 200;
+    c.launches = 2;
+    EXPECT_EQ(differs(c), "") << words(c);
+  }
+}
+
 TEST(Kernels, SlotsThatTheWrapOfACounterWouldConfuseAreRefused) {
   for (const int slots : {1, 3, 6})
     EXPECT_THROW((void)differs({.payload = {.count = {10}}, .slots = slots}), Error) << slots;

@@ -5,7 +5,8 @@
 ///
 ///   inbox of a rank    [round][parity][channel][sender][line]
 ///
-///   The flag is the number of the launch, its epoch, so nothing is ever cleared. Epochs alternate between two inboxes: a
+///   The flag is the number of the launch, its epoch, so nothing is ever cleared: the first is 1, and when they have
+///   wrapped to 0, what fresh memory holds, every line has been written since. Epochs alternate between two inboxes: a
 ///   rank may be one launch ahead of a peer that still reads, never two, as it needs that peer's data in between.
 ///
 ///   one_shot_ll    everybody sends all it has to everybody, and adds in rank order
@@ -22,11 +23,6 @@
 
 namespace collmark {
 
-/// Never 0, which is what fresh memory holds, and parity goes on alternating over the wrap.
-COLLMARK_DEVICE std::uint32_t epoch_after(std::uint32_t epoch) {
-  return epoch == 0xffffffff ? 2 : epoch + 1;
-}
-
 /// A channel's part of all inboxes in one launch.
 template <class T>
 class Inboxes {
@@ -34,7 +30,7 @@ class Inboxes {
   using Word = Pack<T, 8>;  // the data of a line
 
   COLLMARK_DEVICE explicit Inboxes(const Block& block)
-      : block_(block), epoch_(epoch_after(block.view().epochs[block.channel()])) {}
+      : block_(block), epoch_(block.view().epochs[block.channel()] + 1) {}
 
   /// A run of elements to a peer's inbox. Thread i sends lines i, i + threads, ...
   COLLMARK_DEVICE void send(int round, int peer, const T* data, std::int64_t count) const {

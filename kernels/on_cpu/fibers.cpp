@@ -1,13 +1,13 @@
 #include "kernels/on_cpu/fibers.hpp"
 
 #include <sys/mman.h>
-#include <ucontext.h>
 
 #include <algorithm>
 #include <new>
 #include <utility>
 
 #include "kernels/on_cpu/sanitizers.hpp"
+#include "kernels/on_cpu/stack_switch.hpp"
 
 namespace collmark::grid {
 
@@ -36,7 +36,7 @@ class Stack {
 struct Fiber {
   const Lane* lane = nullptr;
   std::unique_ptr<Stack> stack = std::make_unique<Stack>();
-  ucontext_t context{};
+  std::unique_ptr<StackSwitch> place;
   void* tsan = nullptr;
   void* asan = nullptr;         // its fake stack while it is not running
   const char* waits = nullptr;  // for what, at its last look
@@ -171,11 +171,8 @@ class Scheduler {
   }
 
   static void make_ready(Fiber& fiber) {
-    getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack->begin();
-    fiber.context.uc_stack.ss_size = Stack::kSize;
-    fiber.context.uc_link = nullptr;
-    makecontext(&fiber.context, &Scheduler::body, 0);
+    fiber.place =
+        std::make_unique<StackSwitch>(fiber.stack->begin(), Stack::kSize, &Scheduler::body);
     fiber.tsan = tsan_new_fiber();
   }
 
@@ -192,7 +189,7 @@ class Scheduler {
     // The end of a lane is seen by whoever launched it; a mere switch orders nothing.
     tsan_switch(main_tsan_, me.ended ? Order::yes : Order::no);
     asan_leaving(me.ended ? nullptr : &me.asan, main_stack_, main_size_);
-    swapcontext(&me.context, &main_);
+    me.place->to(main_);
     asan_arrived(me.asan, &main_stack_, &main_size_);
   }
 
@@ -209,7 +206,7 @@ class Scheduler {
     tsan_switch(fiber.tsan, Order::no);
     void* fake = nullptr;
     asan_leaving(&fake, fiber.stack->begin(), Stack::kSize);
-    swapcontext(&main_, &fiber.context);
+    main_.to(*fiber.place);
     asan_arrived(fake, nullptr, nullptr);
     if (fiber.parked || fiber.ended) drop(&fiber);
     if (fiber.ended) end(fiber);
@@ -267,7 +264,7 @@ class Scheduler {
   Fiber* now_ = nullptr;
   int next_block_ = 0, alive_ = 0;
   std::uint64_t idle_ = 0;  // turns since something happened
-  ucontext_t main_{};
+  StackSwitch main_;
   void* main_tsan_ = nullptr;
   const void* main_stack_ = nullptr;
   std::size_t main_size_ = 0;

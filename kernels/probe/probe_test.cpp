@@ -1,0 +1,67 @@
+/// What finds a planted fault: each kind of kernel, several launches in a row, on both engines.
+#include <gtest/gtest.h>
+
+#include "kernels/kernel_case.hpp"
+
+namespace collmark {
+namespace {
+
+/// Between them they run every line of every kernel.
+const std::vector<NamedKernel> kKernels{{Collective::all_reduce, "ring"},
+                                        {Collective::all_reduce, "one_shot"},
+                                        {Collective::all_reduce, "one_shot/LL"},
+                                        {Collective::all_reduce, "two_shot"},
+                                        {Collective::all_reduce, "two_shot/LL"},
+                                        {Collective::all_reduce, "parameter_server"},
+                                        {Collective::all_reduce, "double_binary_tree:3"},
+                                        {Collective::reduce_scatter, "ring"},
+                                        {Collective::all_gather, "ring"},
+                                        {Collective::reduce, "chain:3"},
+                                        {Collective::broadcast, "binomial"},
+                                        {Collective::all_reduce, "ring_interpreted"},
+                                        {Collective::all_reduce, "one_shot_interpreted"},
+                                        {Collective::all_reduce, "recursive_doubling_interpreted"}};
+
+TEST(Probe, OnFibers) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    for (const NamedKernel& kernel : kKernels) {
+      const KernelCase c{
+          .kernel = kernel,
+          .ranks = 4,
+          .payload = {.count = {163}, .op = seed % 3 == 0 ? ReduceOp::avg : ReduceOp::sum},
+          .placement = seed % 2 == 0 ? Placement::in_place : Placement::out_of_place,
+          .lanes = 4,
+          .slot_elements = 8,
+          .launches = 4,
+          .seed = 1000 * seed};
+      ASSERT_EQ(differs(c), "") << words(c);
+    }
+}
+
+TEST(Probe, AProgramWithoutInstructions) {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const KernelCase c{.kernel = {Collective::all_reduce, "two_shot_interpreted"},
+                       .ranks = 1,
+                       .payload = {.count = {163}},
+                       .placement = Placement::in_place,
+                       .seed = seed};
+    ASSERT_EQ(differs(c), "") << words(c);
+  }
+}
+
+TEST(Probe, OnThreads) {
+  for (const NamedKernel& kernel : kKernels) {
+    const KernelCase c{.kernel = kernel,
+                       .ranks = 4,
+                       .payload = {.count = {163}},
+                       .channels = 1,
+                       .lanes = 4,
+                       .slot_elements = 16,
+                       .launches = 4,
+                       .engine = grid::Engine::threads};
+    ASSERT_EQ(differs(c), "") << words(c);
+  }
+}
+
+}  // namespace
+}  // namespace collmark
