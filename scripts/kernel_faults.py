@@ -199,7 +199,7 @@ def main():
     engines = [f"{kind}{engine}" for kind in ("", "TSan ")[: len(builds)] for engine in ("fibers", "threads")]
     print(f"{'broken':<44}" + "".join(f"{engine:>14}" for engine in engines))
     sound = Fault("nothing", CPU, "", "", 0)
-    missed = [] if all(word == "" or word == "-" for word in verdicts(builds, sound)) else ["nothing"]
+    missed = [] if all(word in {"", "-"} for word in verdicts(builds, sound)) else ["nothing"]
     with ThreadPoolExecutor(options.jobs) as pool:
         for fault, words in zip(faults, pool.map(lambda f: verdicts(builds, f), faults), strict=True):
             found = any(word not in ("", "-") for word in words)
