@@ -19,14 +19,13 @@ struct Variables {
   const char* rank;
 };
 
-// A batch script under Slurm sees SLURM_NTASKS and SLURM_PROCID too, though nothing launched it N
-// times: the count of its own step comes first and settles that.
+// Those of Slurm come last, since an mpirun inside of a job passes them on. A batch script has SLURM_NTASKS and
+// SLURM_PROCID too, though nobody launched it N times: only srun sets the size of a step.
 constexpr std::array kLaunchers{
     Variables{"Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
     Variables{"MVAPICH's mpirun", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"},
     Variables{"mpiexec", "PMI_SIZE", "PMI_RANK"},
     Variables{"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
-    Variables{"srun", "SLURM_NTASKS", "SLURM_PROCID"},
 };
 
 std::string_view text_of(const char* variable) {

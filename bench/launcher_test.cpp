@@ -69,7 +69,7 @@ TEST_F(LauncherEnvironment, SeveralRanksOfAnyLauncher_AreRefusedWith77) {
       {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
       {"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"},
       {"PMI_SIZE", "PMI_RANK"},
-      {"SLURM_NTASKS", "SLURM_PROCID"}};
+      {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
   for (const auto& [size, rank] : pairs) {
     set(size, "4");
     EXPECT_EQ(refused_with(), 0) << size << " alone says nothing about this process";
@@ -94,11 +94,31 @@ TEST_F(LauncherEnvironment, JobOfOneProcess_MayMeasure) {
   EXPECT_EQ(refused_with(), 0);
 }
 
-TEST_F(LauncherEnvironment, SlurmBatchScript_IsOneProcessOfAJobOfMany) {
+// As Slurm 22.05 sets them.
+TEST_F(LauncherEnvironment, SlurmBatchScript_IsNotLaunchedAsManyTimesAsTheJobHasTasks) {
+  set("SLURM_NTASKS", "8");
+  set("SLURM_PROCID", "0");
+  EXPECT_FALSE(launcher().has_value());
+  EXPECT_EQ(refused_with(), 0);
+}
+
+TEST_F(LauncherEnvironment, StepOfOneTaskInAJobOfMany_IsAJobOfOne) {
   set("SLURM_NTASKS", "8");
   set("SLURM_PROCID", "0");
   set("SLURM_STEP_NUM_TASKS", "1");
+  ASSERT_TRUE(launcher().has_value());
+  EXPECT_EQ(launcher()->ranks, 1);
   EXPECT_EQ(refused_with(), 0);
+}
+
+TEST_F(LauncherEnvironment, MpirunInsideOfASlurmJob_CountsAndNotTheJob) {
+  set("SLURM_STEP_NUM_TASKS", "8");
+  set("SLURM_PROCID", "3");
+  set("OMPI_COMM_WORLD_SIZE", "2");
+  set("OMPI_COMM_WORLD_RANK", "1");
+  ASSERT_TRUE(launcher().has_value());
+  EXPECT_EQ(launcher()->ranks, 2);
+  EXPECT_EQ(launcher()->rank, 1);
 }
 
 TEST_F(LauncherEnvironment, VariableThatNoLauncherSetsSo_IsRefusedByName) {
@@ -106,7 +126,7 @@ TEST_F(LauncherEnvironment, VariableThatNoLauncherSetsSo_IsRefusedByName) {
                                                          {"PMI_SIZE", "4x"},
                                                          {"PMI_SIZE", "0"},
                                                          {"PMI_RANK", "-1"},
-                                                         {"SLURM_NTASKS", "1.5"},
+                                                         {"SLURM_STEP_NUM_TASKS", "1.5"},
                                                          {"SLURM_PROCID", "99999999999"}};
   for (const auto& [variable, value] : garbage) {
     set(variable, value);

@@ -49,8 +49,8 @@ class MpiBackend : public Backend {
 /// sees, ends them.
 [[nodiscard]] int as_rank_0(const std::function<int()>& measure);
 
-/// Is this process part of a job that `--backend mpi` joins? A process that stands alone in a Slurm batch
-/// script is not: from there mpirun is started as anywhere else.
+/// Is this process part of a job that `--backend mpi` joins? One that srun has started alone is not: it may come from
+/// an interactive shell, where mpirun is started as anywhere else.
 [[nodiscard]] bool joins_mpi_job();
 
 }  // namespace collmark

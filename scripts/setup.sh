@@ -3,14 +3,15 @@
 # installs only what is missing, and with nothing missing it needs no root.
 #
 #   scripts/setup.sh          the compiler, the libraries, and what the figures need
-#   scripts/setup.sh --ci     also the checkers, Open MPI for the comparison, and what emulates a cluster
+#   scripts/setup.sh --ci     also the checkers, Open MPI for the comparison, what emulates a cluster, and Slurm
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 build=(g++ cmake ninja-build git ca-certificates
        libfmt-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev)
 figures=(python3 python3-matplotlib python3-pandas)
-checkers=(clang-format clang-tidy ccache python3-venv libopenmpi-dev openmpi-bin iproute2)
+checkers=(clang-format clang-tidy ccache python3-venv libopenmpi-dev openmpi-bin iproute2
+          slurmctld slurmd)
 ruff=ruff==0.17.6  # in .venv: Debian has no package of it
 
 wanted=("${build[@]}" "${figures[@]}")

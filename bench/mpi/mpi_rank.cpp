@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -34,6 +35,17 @@ void require_own_launcher(int ranks) {
                   ranks));
 }
 
+/// Open MPI ends the process in MPI_Init, with exit code 1, where srun has given it nobody to ask for the other ranks.
+void require_process_manager() {
+  const std::optional<Launcher> job = launcher();
+  if (!job || job->name != "srun" || job->ranks == 1) return;
+  if (!mpi_library().starts_with("Open MPI") || std::getenv("PMIX_NAMESPACE") != nullptr) return;
+  throw Error(ErrorKind::absent,
+              fmt::format("srun has started {} processes and no process manager that {} could ask "
+                          "for the others: srun --mpi=pmix (or another of --mpi=list)",
+                          job->ranks, mpi_library()));
+}
+
 RankFailure failure_of(int rank, const std::exception& why) {
   if (const auto* const e = dynamic_cast<const Error*>(&why))
     return {.kind = e->kind(), .rank = rank, .what = e->what()};
@@ -50,6 +62,7 @@ RankFailure failure_of(int rank, const std::exception& why) {
 
 MpiRank::MpiRank(const MpiJobOptions& options, OnFailure on_failure)
     : timeout_(options.timeout), on_failure_(std::move(on_failure)) {
+  require_process_manager();
   announce_forced_algorithms();
   int provided = 0;
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");

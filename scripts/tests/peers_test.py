@@ -82,7 +82,7 @@ class NcclTests(SweepTest):
         for size, rank in (
             ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
             ("PMI_SIZE", "PMI_RANK"),
-            ("SLURM_NTASKS", "SLURM_PROCID"),
+            ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
         ):
             done = collmark("sweep", *QUICK, "--csv", self.csv, **{size: "4", rank: "0"})
             self.assertEqual((done.returncode, done.stdout), (77, ""), size)
