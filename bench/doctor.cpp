@@ -66,12 +66,12 @@ Part threads(const Host& host) {
 
 /// Does not join a job that this process may be part of: looking must not start anything.
 Part mpi() {
-  std::string started_by = find_mpirun().path;
+  const std::string library = mpi_library();
+  std::string started_by = find_mpirun(library).path;
   if (started_by.empty()) started_by = on_path("srun");
   const std::string machine_has = started_by.empty()
                                       ? std::string("no mpirun or srun on PATH")
                                       : fmt::format("the machine has {}", started_by);
-  const std::string library = mpi_library();
   if (library.empty()) return {"mpi", false, "not built into this version; " + machine_has};
   return {"mpi", !started_by.empty(), fmt::format("{}; {}", library, machine_has)};
 }

@@ -47,7 +47,7 @@ MpiBackend::MpiBackend(const BackendOptions& options)
   } else if (joined_) {
     launch_ = join_mpi_job({.timeout = options.timeout});
   } else {
-    mpirun_ = find_mpirun();
+    mpirun_ = find_mpirun(mpi_library());
     if (mpirun_.path.empty()) availability_ = absent("no mpirun on PATH that can be started");
   }
 }

@@ -47,6 +47,26 @@ std::vector<std::string> open_mpi_environment(const MpirunRequest& request) {
   return environment;
 }
 
+Mpirun::Dialect dialect_of(std::string_view library) {
+  return library.starts_with("Open MPI") ? Mpirun::Dialect::open_mpi : Mpirun::Dialect::hydra;
+}
+
+/// What kind of launcher that is; without a path if it does not start.
+Mpirun asked(const std::string& path) {
+  Mpirun found{.path = path};
+  if (path.empty()) return found;
+  try {
+    ChildProcess version({.words = {path, "--version"}, .environment = {}});
+    while (const auto line = version.next_line(kAnswer))
+      if (line->text.find("HYDRA") != std::string::npos ||
+          line->text.find("Intel") != std::string::npos)
+        found.dialect = Mpirun::Dialect::hydra;
+  } catch (const Error&) {
+    found.path.clear();
+  }
+  return found;
+}
+
 }  // namespace
 
 bool ranks_may_be_elsewhere(const std::string& hostfile) {
@@ -57,20 +77,16 @@ bool ranks_may_be_elsewhere(const std::string& hostfile) {
   });
 }
 
-Mpirun find_mpirun() {
-  Mpirun found{.path = on_path("mpirun")};
-  if (found.path.empty()) found.path = on_path("mpiexec");
-  if (found.path.empty()) return found;
-  try {
-    ChildProcess asked({.words = {found.path, "--version"}, .environment = {}});
-    while (const auto line = asked.next_line(kAnswer))
-      if (line->text.find("HYDRA") != std::string::npos ||
-          line->text.find("Intel") != std::string::npos)
-        found.dialect = Mpirun::Dialect::hydra;
-  } catch (const Error&) {
-    found.path.clear();  // there, but it does not start
+Mpirun find_mpirun(std::string_view library) {
+  constexpr std::array kNames{"mpirun", "mpiexec", "mpirun.mpich", "mpirun.openmpi"};
+  Mpirun first;
+  for (const char* const name : kNames) {
+    const Mpirun found = asked(on_path(name));
+    if (found.path.empty()) continue;
+    if (library.empty() || found.dialect == dialect_of(library)) return found;
+    if (first.path.empty()) first = found;
   }
-  return found;
+  return first;
 }
 
 ChildCommand mpirun_command(const Mpirun& mpirun, const MpirunRequest& request,

@@ -15,8 +15,9 @@ struct Mpirun {
   Dialect dialect = Dialect::open_mpi;
 };
 
-/// The first on PATH. Asks it for its version.
-[[nodiscard]] Mpirun find_mpirun();
+/// The first on PATH that belongs to `library` ("MPICH 4.0.2", as mpi_library() says it; empty: any), by what it says of
+/// itself; the first at all if none does. Debian keeps several side by side as mpirun.mpich and mpirun.openmpi.
+[[nodiscard]] Mpirun find_mpirun(std::string_view library);
 
 struct MpirunRequest {
   int ranks = 2;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
 
 #include "bench/order_json.hpp"
@@ -28,6 +27,14 @@ RankFailure failure_from(const Json& json) {
           .what = json.at("what").get<std::string>()};
 }
 
+/// Where each rank runs; empty if rank 0 has not said so.
+std::vector<RankProcess> processes_from(const Json& hello) {
+  std::vector<RankProcess> all;
+  for (const Json& p : hello.value("processes", Json::array()))
+    all.push_back({.pid = p.at("pid").get<int>(), .host = p.at("host").get<std::string>()});
+  return all;
+}
+
 /// The first line in which there are words.
 std::string first_words(const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
@@ -46,7 +53,7 @@ MpirunLaunch::MpirunLaunch(const ChildCommand& command, const MpiJobOptions& opt
                            const std::atomic<bool>& interrupted)
     : options_(options), interrupted_(interrupted), mpirun_(command) {
   try {
-    (void)answer("hello", std::max(kStart, options.timeout));
+    processes_ = processes_from(answer("hello", std::max(kStart, options.timeout)));
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::interrupted) throw;
     const std::string words = first_words(heard_);
@@ -124,24 +131,18 @@ void MpirunLaunch::fail(const RankFailure& first) {
   if (first.kind == ErrorKind::timed_out && ranks_ > 1)
     for (int r = 0; r < ranks_; ++r)
       if (!heard.contains(r)) what += fmt::format("; rank {} says nothing", r);
-  if (const std::string who = lost_rank(heard_); !who.empty()) throw Error(ErrorKind::lost, who);
+  if (const std::string who = lost_rank(heard_, processes_); !who.empty())
+    throw Error(ErrorKind::lost, who);
   throw Error(first.kind, what);
 }
 
 void MpirunLaunch::lost() {
   broken_ = true;
-  const std::string who = lost_rank(heard_);
+  const std::string who = lost_rank(heard_, processes_);
   if (!who.empty()) throw Error(ErrorKind::lost, who);
   (void)mpirun_.ended_within(kFarewell);
   throw Error(ErrorKind::lost,
               fmt::format("all ranks are gone: mpirun ended with {}", mpirun_.ending()));
-}
-
-std::string lost_rank(const std::string& said) {
-  static const std::regex pattern(R"(process rank (\d+)[^]{0,300}?exited on\s+signal (\d+))");
-  std::smatch found;
-  if (!std::regex_search(said, found, pattern)) return "";
-  return fmt::format("rank {} was killed by signal {}", found[1].str(), found[2].str());
 }
 
 }  // namespace collmark

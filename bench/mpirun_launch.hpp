@@ -2,7 +2,7 @@
 ///
 /// One JSON document a line:
 ///   to rank 0        {"case": ...}, {"links": ...}    orders; the end of the stream ends the job
-///   from rank 0      {"hello": {"library": ...}}      once, when all ranks are there
+///   from rank 0      {"hello": {"processes": ...}}    once, when all ranks are there: pid and host of each
 ///                    {"result": ...}                  of each order
 ///   from any rank    {"failure": {"kind": 7, "rank": 2, "what": "..."}}
 /// Other lines are the words of somebody else and go to stderr, as all of the ranks' own stderr does.
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "bench/child_process.hpp"
+#include "bench/lost_rank.hpp"
 #include "bench/mpi_launch.hpp"
 
 namespace collmark {
@@ -41,13 +42,11 @@ class MpirunLaunch final : public MpiLaunch {
 
   MpiJobOptions options_;
   const std::atomic<bool>& interrupted_;
-  std::string heard_;  // the last of what came on stderr
-  int ranks_ = 0;      // of the order that runs
+  std::string heard_;                   // the last of what came on stderr
+  int ranks_ = 0;                       // of the order that runs
+  std::vector<RankProcess> processes_;  // [rank]
   bool broken_ = false;
   ChildProcess mpirun_;
 };
-
-/// Who was lost, from what mpirun said: "rank 2 was killed by signal 9", or empty.
-[[nodiscard]] std::string lost_rank(const std::string& said);
 
 }  // namespace collmark

@@ -85,6 +85,14 @@ TEST(MpirunLaunch, ARankThatWasKilledIsNamed) {
   EXPECT_EQ(error_of([&] { (void)script.run(); }), "8: rank 2 was killed by signal 9");
 }
 
+TEST(MpirunLaunch, AProcessThatWasKilledIsNamedAsTheRankThatItWas) {
+  const std::string hello =
+      R"(echo '{"hello":{"processes":[{"pid":7,"host":"a"},{"pid":8,"host":"a"}]}}'; )";
+  Script script(hello + R"(read line; echo '=   PID 8 RUNNING AT a
+YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)'; exit 9)");
+  EXPECT_EQ(error_of([&] { (void)script.run(); }), "8: rank 1 was killed by signal 9");
+}
+
 TEST(MpirunLaunch, RanksThatAreGoneWithoutAWordAreLost) {
   Script script(kHello + std::string("read line; exit 3"));
   EXPECT_EQ(error_of([&] { (void)script.run(); }),

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
 #include "collectives/error.hpp"
 
 namespace collmark {
@@ -47,6 +52,49 @@ TEST(Mpirun, AHostfileIsNamedInEachDialect) {
                           ":OVERSUBSCRIBE", "p"));
   EXPECT_THAT(mpirun_command(kHydra, request, {"p"}).words,
               ElementsAre("/bin/mpirun", "-n", "8", "-f", "hosts", "p"));
+}
+
+/// A folder of launchers that only say what they are, as PATH for the length of a test.
+class LaunchersOnPath : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "collmark-XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    path_ = std::getenv("PATH");
+    setenv("PATH", folder_.c_str(), 1);
+  }
+  void TearDown() override {
+    setenv("PATH", path_.c_str(), 1);
+    std::filesystem::remove_all(folder_);
+  }
+  void add(const std::string& name, const std::string& says) {
+    const std::filesystem::path file = folder_ / name;
+    std::ofstream(file) << "#!/bin/sh\necho '" << says << "'\n";
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  }
+  static std::string found_for(std::string_view library) {
+    return std::filesystem::path(find_mpirun(library).path).filename();
+  }
+
+ private:
+  std::filesystem::path folder_;
+  std::string path_;
+};
+
+TEST_F(LaunchersOnPath, TheOneThatBelongsToTheLibraryIsTaken) {
+  add("mpirun", "mpirun (Open MPI) 4.1.4");
+  add("mpirun.mpich", "HYDRA build details:");
+  EXPECT_EQ(found_for("Open MPI 4.1.4"), "mpirun");
+  EXPECT_EQ(found_for("MPICH 4.0.2"), "mpirun.mpich");
+  EXPECT_EQ(find_mpirun("MPICH 4.0.2").dialect, Mpirun::Dialect::hydra);
+  EXPECT_EQ(found_for(""), "mpirun");
+}
+
+TEST_F(LaunchersOnPath, AForeignOneIsBetterThanNone) {
+  EXPECT_EQ(found_for("MPICH 4.0.2"), "");
+  add("mpiexec", "mpiexec (OpenRTE) 4.1.4");
+  EXPECT_EQ(found_for("MPICH 4.0.2"), "mpiexec");
 }
 
 TEST(Mpirun, ArgumentsAreSplitAsAShellDoes) {

@@ -1,8 +1,10 @@
 #include "bench/mpi/mpi_rank.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -69,6 +71,7 @@ MpiRank::MpiRank(const MpiJobOptions& options, OnFailure on_failure)
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
   require_own_launcher(ranks_);
+  processes_ = find_processes();
   hosts_ = find_hosts();
   give_up_ = [this](const std::exception& why) { on_failure_(failure_of(rank_, why)); };
   dog_ = std::make_unique<Watchdog>(timeout_, [this](const std::string& what) {
@@ -76,6 +79,20 @@ MpiRank::MpiRank(const MpiJobOptions& options, OnFailure on_failure)
                  .rank = rank_,
                  .what = fmt::format("rank {} {}", rank_, what)});
   });
+}
+
+std::vector<RankProcess> MpiRank::find_processes() const {
+  struct Entry {
+    int pid;
+    std::array<char, 64> host;  // HOST_NAME_MAX
+  };
+  Entry mine{.pid = getpid(), .host = {}};
+  gethostname(mine.host.data(), mine.host.size() - 1);
+  std::vector<Entry> all(rank_ == 0 ? static_cast<std::size_t>(ranks_) : 0);
+  MPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, MPI_COMM_WORLD);
+  std::vector<RankProcess> processes;
+  for (const Entry& entry : all) processes.push_back({entry.pid, entry.host.data()});
+  return processes;
 }
 
 /// The lowest rank of a host is its number.

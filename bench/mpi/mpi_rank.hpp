@@ -4,7 +4,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "bench/lost_rank.hpp"
 #include "bench/mpi/mpi_case.hpp"
 #include "bench/mpi_launch.hpp"
 #include "bench/watchdog.hpp"
@@ -24,6 +26,8 @@ class MpiRank {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int ranks() const { return ranks_; }
+  /// [rank], at rank 0.
+  [[nodiscard]] const std::vector<RankProcess>& processes() const { return processes_; }
 
   /// Rank 0 only: has all ranks of the order carry it out.
   [[nodiscard]] MpiAnswer carry_out(const MpiOrder& order);
@@ -38,6 +42,7 @@ class MpiRank {
   [[nodiscard]] MpiAnswer carried_out(const Communicator& comm, const MpiOrder& order);
   void tell(std::string_view text);
   [[nodiscard]] std::string hear() const;
+  [[nodiscard]] std::vector<RankProcess> find_processes() const;
   [[nodiscard]] Hosts find_hosts() const;
 
   std::chrono::milliseconds timeout_;
@@ -45,6 +50,7 @@ class MpiRank {
   GiveUp give_up_;
   int rank_ = 0;
   int ranks_ = 1;
+  std::vector<RankProcess> processes_;
   Hosts hosts_;
   ModelLinks links_;
   std::unique_ptr<Watchdog> dog_;

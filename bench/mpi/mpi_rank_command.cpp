@@ -43,8 +43,15 @@ void write_line(const Json& message) {
   std::_Exit(exit_code(failure.kind));
 }
 
+Json hello(const MpiRank& rank) {
+  Json processes = Json::array();
+  for (const RankProcess& p : rank.processes())
+    processes.push_back({{"pid", p.pid}, {"host", p.host}});
+  return {{"hello", {{"processes", processes}}}};
+}
+
 void follow_orders(MpiRank& rank) {
-  write_line({{"hello", {{"library", mpi_library()}, {"ranks", rank.ranks()}}}});
+  write_line(hello(rank));
   for (std::string line; std::getline(std::cin, line);)
     write_line({{"result", to_json(rank.carry_out(order_from_json(Json::parse(line))))}});
   rank.end();

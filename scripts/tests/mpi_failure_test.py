@@ -4,12 +4,11 @@ import os
 import signal
 import unittest
 
-from mpi_support import ENDLESS, LONG, MPIRUN, QUICK, MpiSweep, is_open_mpi
+from mpi_support import ENDLESS, LONG, QUICK, MpiSweep
 from program import PROGRAM
 from sweep_support import record_of, rows_of
 
 
-@unittest.skipUnless(MPIRUN and is_open_mpi(), "the tests find ranks by Open MPI's variables")
 class Failing(MpiSweep):
     def test_a_killed_rank_is_named_and_finished_rows_are_kept(self):
         for algorithms in ("ring,two_shot", "ring/window,two_shot/window"):

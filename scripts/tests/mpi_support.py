@@ -11,7 +11,7 @@ from pathlib import Path
 from program import PROGRAM, collmark, environment
 from sweep_support import Folder
 
-MPIRUN = shutil.which("mpirun")
+MPIRUN = shutil.which(os.environ.get("COLLMARK_MPIRUN", "mpirun"))  # that of the library that was built with
 QUICK = ["--backend", "mpi", "--sizes", "8,4K", "-n", "5", "-w", "1"]
 LONG = ["--backend", "mpi", "--ranks", "2", "--sizes", "8:64K:x4", "--algorithm", "ring,two_shot",
         "--launches", "2", "-n", "2000", "--time-budget", "0.2"]  # fmt: skip
@@ -28,8 +28,7 @@ def why_not():
 
 
 def is_open_mpi():
-    said = subprocess.run([MPIRUN, "--version"], capture_output=True, text=True, check=False).stdout
-    return "Open MPI" in said
+    return "MPI Open MPI" in collmark("--version").stdout
 
 
 def shim(name):
@@ -84,8 +83,9 @@ class MpiSweep(Folder):
         return found
 
     def process_of_rank(self, rank):
+        """As Open MPI and MPICH number them."""
         for number, variables in self.processes().items():
-            if variables.get("OMPI_COMM_WORLD_RANK") == str(rank):
+            if str(rank) in (variables.get("OMPI_COMM_WORLD_RANK"), variables.get("PMI_RANK")):
                 return number
         return None
 
