@@ -74,6 +74,17 @@ class StartedByMpirun(MpiSweep):
         self.assert_whole_rows()
         self.assertFalse(record_of(self.csv)["complete"])
 
+    def test_a_killed_rank_costs_no_finished_row(self):
+        sweep = self.start(MPIRUN, "-n", "2", PROGRAM, "sweep", *ENDLESS, "--csv", self.csv)
+        self.wait_for_rows(2)
+        os.kill(self.process_of_rank(1), signal.SIGKILL)
+        _, said = sweep.communicate(timeout=60)
+        self.assertNotEqual(sweep.returncode, 0, said)  # mpirun's own code may replace 8
+        self.assert_nobody_left()
+        self.assert_whole_rows()
+        self.assertLessEqual({row["status"] for row in rows_of(self.csv)}, {"ok", "failed"})
+        self.assertFalse(record_of(self.csv)["complete"])
+
     def bound(self, *core_lists):
         """The oversubscribed column of each number of ranks, of a job whose ranks may use those cores each."""
         words = []
