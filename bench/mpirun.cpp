@@ -81,7 +81,7 @@ Mpirun find_mpirun(std::string_view library) {
   constexpr std::array kNames{"mpirun", "mpiexec", "mpirun.mpich", "mpirun.openmpi"};
   Mpirun first;
   for (const char* const name : kNames) {
-    const Mpirun found = asked(on_path(name));
+    Mpirun found = asked(on_path(name));
     if (found.path.empty()) continue;
     if (library.empty() || found.dialect == dialect_of(library)) return found;
     if (first.path.empty()) first = found;

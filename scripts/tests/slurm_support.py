@@ -22,6 +22,7 @@ AuthType=auth/none
 CredType=cred/none
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool
+TmpFS={folder}/tmp
 SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/slurmd.pid
 ProctrackType=proctrack/linuxproc
@@ -31,9 +32,10 @@ SlurmdParameters=config_overrides
 NodeName={host} NodeAddr=127.0.0.1 CPUs=8
 PartitionName=all Nodes=ALL Default=YES
 """
-# They listen where a name lookup says, which counts no address that every host has.
+# The daemons listen where a name lookup says, and mpirun speaks over an interface: neither counts the loopback.
 DAEMONS = """
-    ip link set lo up && ip address add 10.77.0.1/32 dev lo && mkdir state spool || exit
+    ip link add host type veth peer name nowhere && ip address add 10.77.0.1/24 dev host || exit
+    ip link set lo up && ip link set host up && ip link set nowhere up && mkdir state spool tmp || exit
     slurmctld -D &
     exec slurmd -D
 """
