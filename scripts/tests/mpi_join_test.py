@@ -7,7 +7,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from mpi_support import ENDLESS, MPIRUN, QUICK, MpiSweep
+from mpi_support import ENDLESS, MPIRUN, QUICK, MpiSweep, is_open_mpi
 from program import PROGRAM
 from sweep_support import record_of, rows_of
 
@@ -61,7 +61,9 @@ class StartedByMpirun(MpiSweep):
     def test_a_hang_is_told_by_rank_0_and_its_row_is_kept(self):
         done = self.mpirun(3, *QUICK, "--ranks", "3", "--algorithm", "library", "--timeout", "0.5", "--csv", self.csv,
                            COLLMARK_TEST_ABSENT_RANK="1")  # fmt: skip
-        self.assertEqual(done.returncode, 7, done.stderr)
+        if is_open_mpi():  # Hydra ends with the signal by which it ends the other ranks
+            self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertNotEqual(done.returncode, 0, done.stderr)
         (row,) = rows_of(self.csv)
         self.assertIn("in MPI_Allreduce", row["reason"])
 
@@ -70,7 +72,8 @@ class StartedByMpirun(MpiSweep):
         self.wait_for_rows(2)
         sweep.send_signal(signal.SIGINT)
         sweep.communicate(timeout=60)
-        self.assertNotEqual(sweep.returncode, 0)  # mpirun's own code may replace 130
+        if is_open_mpi():  # whose code may replace 130; Hydra's may be 0
+            self.assertNotEqual(sweep.returncode, 0)
         self.assert_whole_rows()
         self.assertFalse(record_of(self.csv)["complete"])
 
