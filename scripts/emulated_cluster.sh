@@ -19,7 +19,7 @@
 #
 # `mpirun -n N PROGRAM` inside runs one process on each host. Needs root, or a kernel that lets users make namespaces.
 # All of it lives in namespaces of one process: nothing outside is touched, and when that process ends, however it
-# ends, the kernel removes everything.
+# ends, the kernel removes everything. Exit codes: the command's; 2 usage; 77 where a tool is missing or the kernel refuses.
 set -euo pipefail
 
 self=$(realpath "$0")
@@ -29,6 +29,7 @@ readonly burst=32kb depth=256kb  # of the shapers: how much may pass at once, ho
 readonly packet=16384
 
 fail() { echo "emulated_cluster.sh: $*" >&2; exit 2; }
+missing() { echo "emulated_cluster.sh: needs $1: apt-get install iproute2 util-linux" >&2; exit 77; }
 refused() { echo "emulated_cluster.sh: the kernel refused: $*" >&2; exit 77; }
 
 hosts=4 racks=1 rate=200mbit uplink='' name=default stale=''
@@ -240,7 +241,7 @@ run() {
 verb=$1
 shift
 for tool in ip tc nsenter unshare setsid setpriv; do
-  command -v $tool >/dev/null || fail "needs $tool: apt-get install iproute2 util-linux"
+  command -v $tool >/dev/null || missing "$tool"
 done
 bound=() user=()
 [[ $(id -u) == 0 ]] || user=(--user --preserve-credentials)

@@ -11,7 +11,7 @@ build=(g++ cmake ninja-build git ca-certificates
        libfmt-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev)
 figures=(python3 python3-matplotlib python3-pandas)
 checkers=(clang-format clang-tidy ccache python3-venv libopenmpi-dev openmpi-bin iproute2
-          slurmctld slurmd)
+          slurmctld slurmd relacy-dev)
 ruff=ruff==0.17.6  # in .venv: Debian has no package of it
 
 wanted=("${build[@]}" "${figures[@]}")

@@ -2,9 +2,11 @@
 
 import glob
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 import uuid
@@ -169,6 +171,17 @@ class Ends(Cluster):
         self.assertEqual(self.call("down").returncode, 0)
         run.terminate()
         self.assertEqual(run.wait(20), 143)
+
+
+class AMachineWithoutTools(unittest.TestCase):
+    def test_it_names_the_package_and_ends_in_77(self):
+        with tempfile.TemporaryDirectory() as room:
+            for tool in ("bash", "realpath", "dirname", "id", "sed"):
+                Path(room, tool).symlink_to(shutil.which(tool))
+            command = [SCRIPT, "run", "--", "true"]
+            done = subprocess.run(command, capture_output=True, text=True, env={"PATH": room})
+        self.assertEqual(done.returncode, REFUSED, done.stderr)
+        self.assertEqual(done.stderr, "emulated_cluster.sh: needs ip: apt-get install iproute2 util-linux\n")
 
 
 class UpAndDown(Cluster):
