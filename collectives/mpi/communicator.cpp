@@ -28,7 +28,7 @@ Communicator::Communicator(MPI_Comm parent, int ranks) : ranks_(ranks) {
   check_mpi(MPI_Comm_split(parent, color, mine, &handle_), "MPI_Comm_split");
   if (!member()) return;
   // MPICH 4.0.2 hands the errors of several requests, as MPI_Testsome reports them, to that of all ranks.
-  for (const MPI_Comm comm : {handle_, MPI_COMM_WORLD})
+  for (MPI_Comm comm : {handle_, MPI_COMM_WORLD})
     check_mpi(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   check_mpi(MPI_Comm_rank(handle_, &rank_), "MPI_Comm_rank");
 }
