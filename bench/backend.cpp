@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "bench/choice.hpp"
+#include "bench/cuda_backend.hpp"
 #include "bench/mpi_backend.hpp"
 #include "bench/table.hpp"
 #include "bench/threads_backend.hpp"
@@ -63,6 +64,7 @@ std::unique_ptr<Backend> make_backend(std::string_view name, const BackendOption
   const std::string& known = backend_names()[choose_index("--backend", name, backend_names())];
   if (known == "threads") return std::make_unique<ThreadsBackend>(options);
   if (known == "mpi") return std::make_unique<MpiBackend>(options);
+  if (known == "cuda") return std::make_unique<CudaBackend>(options);
   return std::make_unique<AbsentBackend>(known);
 }
 

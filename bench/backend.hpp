@@ -15,6 +15,7 @@
 #include "collectives/cost.hpp"
 #include "collectives/dtype.hpp"
 #include "collectives/units.hpp"
+#include "kernels/gpu_tuning.hpp"
 
 namespace collmark {
 
@@ -61,6 +62,10 @@ struct CaseResult {
   bool oversubscribed = false;
   std::optional<LinkCost> link =
       {};  // between ranks, of the model's time; empty where it is unknown
+  // Of GPUs:
+  std::string device = {};          // name of the first
+  std::optional<int> devices = {};  // that the ranks share
+  std::string tuning = {};          // of the kernels, "channels=8 threads=512 ..."
 };
 
 struct Availability {
@@ -76,6 +81,8 @@ class Backend {
   /// What a case will allocate, over all ranks of this host, and what there is.
   [[nodiscard]] virtual Bytes memory_needed(const Case& c) const = 0;
   [[nodiscard]] virtual Bytes memory_available() const = 0;
+  /// A line for each device that it uses, beside the CPU.
+  [[nodiscard]] virtual std::vector<std::string> devices() const { return {}; }
   /// The cases that follow belong to another launch, none of them with more ranks than this. Backends whose
   /// every case is a fresh launch need not know.
   virtual void begin_launch(int ranks) { (void)ranks; }
@@ -96,6 +103,7 @@ struct BackendOptions {
   std::chrono::milliseconds timeout{30'000};  // of any single wait
   std::string hostfile = {};                  // mpi: for mpirun; empty means this host
   std::string launcher_arguments = {};        // mpi: for mpirun, as a shell would split them
+  GpuTuning gpu = {};                         // cuda: what is not left to it
 };
 
 /// Every name that `--backend` accepts; those not built into this program say so in availability().

@@ -11,6 +11,7 @@
 #include <optional>
 #include <sstream>
 
+#include "bench/backend.hpp"
 #include "bench/command.hpp"
 #include "bench/json_text.hpp"
 #include "bench/launcher.hpp"
@@ -23,6 +24,8 @@
 #include "bench/table.hpp"
 #include "bench/version.hpp"
 #include "collectives/reduce.hpp"
+#include "kernels/driver.hpp"
+#include "kernels/image.hpp"
 #include "topologies/host.hpp"
 
 namespace collmark {
@@ -76,12 +79,21 @@ Part mpi() {
   return {"mpi", !started_by.empty(), fmt::format("{}; {}", library, machine_has)};
 }
 
+/// Opens the driver and loads the kernels, as a sweep would.
 Part cuda() {
-  const std::string driver = nvidia_driver();
-  return {"cuda", false,
-          "not built into this version" + (driver.empty()
-                                               ? std::string("; no NVIDIA driver is loaded")
-                                               : fmt::format("; the machine has {}", driver))};
+  const auto backend = make_backend("cuda", {});
+  const std::string kernels =
+      kernel_image_version() == 0
+          ? std::string("kernels for no GPU: built without nvcc")
+          : fmt::format("kernels for {}, built with CUDA {}", kernel_image_targets(),
+                        cuda_version(kernel_image_version()));
+  if (const Availability a = backend->availability(); !a.here) {
+    const std::string driver = nvidia_driver();
+    return {"cuda", false,
+            fmt::format("{}; {}{}", a.reason, kernels,
+                        driver.empty() ? "" : "; the machine has " + driver)};
+  }
+  return {"cuda", true, fmt::format("{}; {}", fmt::join(backend->devices(), "; "), kernels)};
 }
 
 Findings examine() {

@@ -176,17 +176,37 @@ ExactData::ExactData(const Schedule& s, const Payload& payload, int times) : dty
   }
 }
 
+std::int64_t ExactData::phase_of(const Piece& piece, int generation) {
+  const std::int64_t shift = std::int64_t{generation} % kPeriod * kGenerationShift;
+  return (piece.from.value + shift) % kPeriod;
+}
+
+std::vector<ExactData::Stretch> ExactData::stretches(const std::vector<Piece>& pieces,
+                                                     int generation) {
+  std::vector<Stretch> all;
+  for (const Piece& piece : pieces)
+    all.push_back({piece.at, piece.size, piece.pattern, phase_of(piece, generation)});
+  return all;
+}
+
+std::vector<ExactData::Stretch> ExactData::inputs(int rank, int generation) const {
+  return stretches(held_[static_cast<std::size_t>(rank)], generation);
+}
+
+std::vector<ExactData::Stretch> ExactData::results(int rank, int generation) const {
+  return stretches(owed_[static_cast<std::size_t>(rank)], generation);
+}
+
 /// Cuts a piece where its pattern starts anew and hands on: position in the buffer, bytes of the
 /// pattern, elements.
-template <class Stretch>
-void ExactData::for_each_stretch(const Piece& piece, int generation, Stretch stretch) const {
+template <class Visit>
+void ExactData::for_each_stretch(const Piece& piece, int generation, Visit visit) const {
   const std::size_t element = size_of(dtype_);
   const std::byte* pattern = patterns_[static_cast<std::size_t>(piece.pattern)].data();
-  const std::int64_t shift = std::int64_t{generation} % kPeriod * kGenerationShift;
-  std::int64_t phase = (piece.from.value + shift) % kPeriod;
+  std::int64_t phase = phase_of(piece, generation);
   for (std::int64_t done = 0; done < piece.size.value;) {
     const std::int64_t count = std::min(kPeriod - phase, piece.size.value - done);
-    stretch(piece.at.value + done, pattern + static_cast<std::size_t>(phase) * element, count);
+    visit(piece.at.value + done, pattern + static_cast<std::size_t>(phase) * element, count);
     done += count;
     phase = 0;
   }

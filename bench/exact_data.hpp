@@ -56,6 +56,21 @@ class ExactData {
   /// Every element that `rank` is owed, bit for bit.
   [[nodiscard]] Check check(int rank, int generation, const std::byte* output) const;
 
+  // The same for who writes and compares elsewhere, on a GPU.
+
+  /// Elements [at, at + size) of a buffer hold the pattern from position `phase` on, again and again.
+  struct Stretch {
+    Elements at;
+    Elements size;
+    int pattern;
+    std::int64_t phase;  // in [0, kPeriod)
+  };
+  /// What write_input() writes, and what check() compares.
+  [[nodiscard]] std::vector<Stretch> inputs(int rank, int generation) const;
+  [[nodiscard]] std::vector<Stretch> results(int rank, int generation) const;
+  /// kPeriod elements each.
+  [[nodiscard]] const std::vector<std::vector<std::byte>>& patterns() const { return patterns_; }
+
  private:
   struct Piece {  // of a rank's buffer
     Elements at;
@@ -64,8 +79,11 @@ class ExactData {
     Elements from;  // position of its first value
   };
   static void append(std::vector<Piece>& pieces, const Piece& next);
-  template <class Stretch>
-  void for_each_stretch(const Piece& piece, int generation, Stretch stretch) const;
+  [[nodiscard]] static std::int64_t phase_of(const Piece& piece, int generation);
+  [[nodiscard]] static std::vector<Stretch> stretches(const std::vector<Piece>& pieces,
+                                                      int generation);
+  template <class Visit>
+  void for_each_stretch(const Piece& piece, int generation, Visit visit) const;
 
   Dtype dtype_;
   std::vector<std::vector<std::byte>> patterns_;  // kPeriod elements each: every rank's, the result

@@ -41,18 +41,20 @@ class Reader {
       : team_(team),
         operation_(operation),
         options_(options),
+        clock_(operation.own_clock()),
         keeps_input_(operation.traits().keeps_input) {}
 
   [[nodiscard]] Sample read(int batch) {
     prepare();
     const Disturbances before = disturbances();
     const Start start = team_.start_together();
+    if (clock_ != nullptr) clock_->start();
     run(batch);
-    const Clock::time_point end = Clock::now();
-    const bool disturbed = disturbances() != before;
+    const Nanoseconds time = clock_ != nullptr ? clock_->stop() : Clock::now() - start.at;
+    const bool disturbed = clock_ == nullptr && disturbances() != before;
     team_.barrier();  // who checks already takes core and memory from those still at work
     if (is_known(batch)) look();
-    return {end - start.at, disturbed, start.late};
+    return {time, disturbed, start.late};
   }
 
   /// Fresh inputs, one operation, every element compared.
@@ -101,6 +103,7 @@ class Reader {
   Team& team_;
   Operation& operation_;
   const MeasureOptions& options_;
+  OwnClock* clock_;
   bool keeps_input_;
   Check check_;
 };

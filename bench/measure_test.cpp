@@ -8,6 +8,7 @@
 
 #include "bench/exact_data.hpp"
 #include "bench/meeting_team.hpp"
+#include "bench/solo_team.hpp"
 #include "collectives/catalogue.hpp"
 
 namespace collmark {
@@ -104,6 +105,35 @@ TEST(Measure, RightOperationIsTimedAndCorrect) {
   EXPECT_GE(timed.measurement.warmups, 10);
   EXPECT_GT(timed.measurement.time.min, 0.0);
   EXPECT_EQ(timed.calls[0], timed.calls[1]) << "ranks disagreed on the count";
+}
+
+/// Says that every reading took so long, whatever the host's clock shows.
+class ClockedOperation : public Operation, private OwnClock {
+ public:
+  static constexpr std::chrono::microseconds kTime{1234};
+  OperationTraits traits() const override { return {}; }
+  void rewrite_input() override {}
+  void run() override { ++runs_; }
+  Check check() const override { return {}; }
+  void evict() override {}
+  Moved moved() const override { return {}; }
+  OwnClock* own_clock() override { return this; }
+  int started_after = 0, stopped_after = 0;  // runs, in the last reading
+
+ private:
+  void start() override { started_after = runs_; }
+  std::chrono::nanoseconds stop() override { return stopped_after = runs_, kTime; }
+  int runs_ = 0;
+};
+
+TEST(Measure, AnOperationsOwnClockIsBelieved) {
+  SoloTeam alone;
+  ClockedOperation operation;
+  const Measurement m = measure(alone, operation, exactly(7));
+  EXPECT_EQ(m.iterations(), 7);
+  EXPECT_DOUBLE_EQ(m.time.min, Seconds(ClockedOperation::kTime).count());
+  EXPECT_DOUBLE_EQ(m.time.max, Seconds(ClockedOperation::kTime).count());
+  EXPECT_EQ(operation.stopped_after, operation.started_after + 1) << "of one operation";
 }
 
 TEST(Measure, WarmUpIsTenOperationsHoweverLittleTimeThereIs) {

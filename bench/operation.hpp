@@ -2,6 +2,7 @@
 /// touched.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 #include "collectives/threads.hpp"
@@ -32,6 +33,15 @@ struct OperationTraits {
   bool keeps_input = true;    // out of place: run() again needs no rewrite_input() to be checked
 };
 
+/// Devices that work off a queue: the host's clock would time the queueing.
+class OwnClock {
+ public:
+  virtual ~OwnClock() = default;
+  virtual void start() = 0;
+  /// Once all that was run since start() is done: how long that took, on the slowest device.
+  [[nodiscard]] virtual std::chrono::nanoseconds stop() = 0;
+};
+
 /// All ranks call the same functions in the same order.
 class Operation {
  public:
@@ -48,6 +58,9 @@ class Operation {
   virtual void evict() = 0;
   /// Counted at the move, in the last run.
   [[nodiscard]] virtual Moved moved() const = 0;
+  /// Null where the host's clock is the right one. With a clock of its own run() may return before it is done; check()
+  /// waits for it.
+  [[nodiscard]] virtual OwnClock* own_clock() { return nullptr; }
 };
 
 }  // namespace collmark

@@ -111,6 +111,9 @@ constexpr RecordColumn kColumns[] = {
     {"status", [](const Record& r) { return text(name(r.result.status)); }},
     {"reason", [](const Record& r) { return text(r.result.reason); }},
     {"flag_after_ns", [](const Record& r) { return text(r.result.flag_after_ns); }},
+    {"device", [](const Record& r) { return text(r.result.device); }},
+    {"devices", [](const Record& r) { return text(r.result.devices); }},
+    {"tuning", [](const Record& r) { return text(r.result.tuning); }},
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ TEST(Record, HeaderIsTheContract) {
       "time_us_mean,time_us_p95,time_us_p99,time_us_max,algbw_gb_per_s,busbw_gb_per_s,"
       "wire_bytes_busiest,wire_bytes_formula,rounds,messages_busiest,model_us,mode,cache,pages,"
       "batch,flag_ns,disturbed,late_starts,oversubscribed,wrong,status,reason,"
-      "flag_after_ns\n");
+      "flag_after_ns,device,devices,tuning\n");
 }
 
 /// 1 MiB of f32 all-reduced by 4 ranks in 8 us.
@@ -59,7 +59,18 @@ TEST(Record, RowOfACaseThatRan) {
       "1,20261129T190500-3f9c,2,17,2026-11-29T19:05:00Z,host,threads,collmark,all_reduce,ring,"
       "4,1,1048576,262144,f32,sum,,in_place,,262144,10,7,interval,7,8,7,9.25,8.03571,8.875,,"
       "9.25,131.072,196.608,1572864,1572864,6,6,9.5,latency,touched,huge,1,58.25,1,0,0,0,ok,,"
-      "60\n");
+      "60,,,\n");
+}
+
+TEST(Record, OfAGpuNamesTheDeviceAndHowItsKernelsWereTuned) {
+  Record r = example();
+  r.result.device = "NVIDIA H100";
+  r.result.devices = 2;
+  r.result.tuning = "channels=8 threads=512";
+  const CsvTable table = CsvTable::parse(csv_header() + csv_row(r), "x.csv");
+  EXPECT_EQ(table.cell(0, "device"), "NVIDIA H100");
+  EXPECT_EQ(table.cell(0, "devices"), "2");
+  EXPECT_EQ(table.cell(0, "tuning"), "channels=8 threads=512");
 }
 
 TEST(Record, SkippedCaseHasItsIdentityAndReasonAndNoNumbers) {
@@ -73,7 +84,7 @@ TEST(Record, SkippedCaseHasItsIdentityAndReasonAndNoNumbers) {
   EXPECT_EQ(csv_row(r),
             "1,20261129T190500-3f9c,2,17,2026-11-29T19:05:00Z,host,threads,,all_reduce,ring,4,1,"
             "1048576,262144,f32,sum,,in_place,,,,,,,,,,,,,,,,,,,,,latency,touched,,,,,,0,,skipped,"
-            "\"needs 4 GiB, of memory, \"\"2 GiB\"\" are available\",\n");
+            "\"needs 4 GiB, of memory, \"\"2 GiB\"\" are available\",,,,\n");
 }
 
 TEST(Record, FailedCaseWithoutAResultToLookAt_SaysNothingOfWrongElements) {

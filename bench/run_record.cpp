@@ -93,6 +93,7 @@ nlohmann::json to_json(const RunRecord& run) {
             {"compiler", build_info::kCompiler},
             {"description", version_text()}}},
           {"machine", to_json(run.host)},
+          {"devices", run.devices},
           {"timer",
            {{"tick_ns", run.timer.tick.count() * 1e9}, {"call_ns", run.timer.call.count() * 1e9}}},
           {"noise", to_json(run.noise, run.host.cores.size())},

@@ -22,6 +22,7 @@ struct RunRecord {
   Timer timer;
   Noise noise;
   nlohmann::json configuration;
+  std::vector<std::string> devices = {};  // beside the CPU, a line each
   std::string started_utc;
   std::optional<std::string> finished_utc = {};
   bool complete = false;

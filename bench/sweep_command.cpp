@@ -28,6 +28,13 @@ Backends backends_of(const SweepConfig& config, const SweepFlags& flags) {
   return all;
 }
 
+std::vector<std::string> devices_of(const Backends& backends) {
+  std::vector<std::string> all;
+  for (const auto& backend : backends)
+    for (std::string& line : backend->devices()) all.push_back(std::move(line));
+  return all;
+}
+
 void dry_run(const std::vector<PlannedCase>& plan, const Backends& backends) {
   Seconds longest{};
   int runnable = 0;
@@ -51,12 +58,13 @@ bool joins(const SweepConfig& config) {
   return joins_mpi_job() && std::find(all.begin(), all.end(), "mpi") != all.end();
 }
 
-/// Of those whose ranks we place on this host ourselves.
+/// Of those whose ranks we place on this host's cores ourselves.
 int most_ranks(const std::vector<PlannedCase>& plan, const SweepConfig& config) {
   const bool elsewhere = joins_mpi_job() || ranks_may_be_elsewhere(config.hostfile);
   int most = 0;
   for (const PlannedCase& planned : plan)
-    if (!elsewhere || config.backends[planned.backend] != "mpi")
+    if (const std::string& backend = config.backends[planned.backend];
+        backend != "cuda" && (!elsewhere || backend != "mpi"))
       most = std::max(most, planned.c.ranks);
   return most;
 }
@@ -93,6 +101,7 @@ int measure_and_write(const SweepFlags& flags, SweepConfig config, const Backend
                         .timer = timer,
                         .noise = check_noise(),
                         .configuration = to_json(config),
+                        .devices = devices_of(backends),
                         .started_utc = utc_now()});
   const std::vector<PlannedCase> rest = session.unfinished(plan);
   say(warnings(session.run(), most_ranks(rest, config)));

@@ -25,6 +25,7 @@ struct SweepConfig {
   int launches = 1;
   std::string hostfile = {};            // where mpirun starts the ranks of the mpi backend, ...
   std::string launcher_arguments = {};  // ... and how
+  GpuTuning gpu = {};                   // of the cuda backend
   MeasureOptions measure = {};          // of every case; mode and cache come from the lists
   std::uint64_t seed = 1;
 };

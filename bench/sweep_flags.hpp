@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <optional>
 #include <string>
 
 #include "bench/run_flags.hpp"
@@ -26,6 +27,8 @@ struct SweepFlags : RunFlags {
   std::string hostfile = {};            // of mpirun
   std::string launcher_arguments = {};  // of mpirun
   bool allow_missing = false;
+  std::optional<int> channels = {}, threads = {}, slots = {};  // of kernels
+  std::string slot_bytes = {};                                 // of kernels
   // As nccl-tests spells sizes: -b 8 -e 64M -f 4, or -i 1M.
   std::string begin = {}, end = {}, factor = {}, step = {};
   int check = 1;
@@ -34,6 +37,8 @@ struct SweepFlags : RunFlags {
     return allow_missing ? Missing::allowed : Missing::refused;
   }
   [[nodiscard]] BackendOptions backend_options() const;
+  /// Throws Error{usage}.
+  [[nodiscard]] GpuTuning gpu_tuning() const;
 };
 
 void declare(CLI::App& sweep, SweepFlags& flags);

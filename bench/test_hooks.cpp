@@ -35,6 +35,7 @@ class FaultyOperation : public Operation {
   [[nodiscard]] Check check() const override { return real_->check(); }
   void evict() override { real_->evict(); }
   [[nodiscard]] Moved moved() const override { return real_->moved(); }
+  [[nodiscard]] OwnClock* own_clock() override { return real_->own_clock(); }
 
   void run() override {
     if (absent_) throw RankLeft();

@@ -99,9 +99,15 @@ CaseResult ThreadsBackend::run(const Case& c) {
   CaseResult result{.implementation = "collmark", .algorithm = c.algorithm};
   try {
     if (is_library(c.algorithm)) throw Unsupported("the threads backend has no library of its own");
-    if (split_variant(c.algorithm).variant == Variant::window)
-      throw Unsupported(
-          "threads share all of their memory: a window is for processes, --backend mpi");
+    switch (split_variant(c.algorithm).variant) {
+      case Variant::plain:
+        break;
+      case Variant::window:
+        throw Unsupported(
+            "threads share all of their memory: a window is for processes, --backend mpi");
+      default:
+        throw Unsupported("a variant of kernels, --backend cuda");
+    }
     if (c.collective == Collective::all_to_all && c.placement == Placement::in_place)
       throw Unsupported("all_to_all in place: blocks would overwrite others not yet sent");
     require_team(c.ranks);

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <vector>
+
 #include "bench/library_name.hpp"
 #include "bench/pick.hpp"
 #include "collectives/error.hpp"
@@ -9,24 +13,48 @@
 
 namespace collmark {
 
-std::string_view name(Variant variant) { return variant == Variant::window ? "window" : ""; }
+namespace {
+
+constexpr std::array kSlashed{Variant::window, Variant::links, Variant::low_latency};
+constexpr std::string_view kInterpreted = "_interpreted";
+
+/// Of `double_binary_tree_interpreted:3` the parameter stays where it is.
+std::size_t end_of_name(std::string_view text) { return std::min(text.find(':'), text.size()); }
+
+}  // namespace
+
+std::string_view name(Variant variant) {
+  constexpr std::array<std::string_view, 5> kNames{"", "window", "links", "LL", "interpreted"};
+  return kNames[static_cast<std::size_t>(variant)];
+}
 
 std::string joined(std::string_view algorithm, Variant variant) {
   if (variant == Variant::plain) return std::string(algorithm);
-  return fmt::format("{}/{}", algorithm, name(variant));
+  if (variant != Variant::interpreted) return fmt::format("{}/{}", algorithm, name(variant));
+  const std::size_t end = end_of_name(algorithm);
+  return fmt::format("{}{}{}", algorithm.substr(0, end), kInterpreted, algorithm.substr(end));
 }
 
 AlgorithmVariant split_variant(std::string_view text) {
+  if (is_library(text)) return {.algorithm = std::string(text)};
+  const std::string_view base = text.substr(0, end_of_name(text));
+  if (base.ends_with(kInterpreted))
+    return {.algorithm = fmt::format("{}{}", base.substr(0, base.size() - kInterpreted.size()),
+                                     text.substr(base.size())),
+            .variant = Variant::interpreted};
   const std::size_t slash = text.rfind('/');
-  if (slash == std::string_view::npos || is_library(text)) return {.algorithm = std::string(text)};
+  if (slash == std::string_view::npos) return {.algorithm = std::string(text)};
   const std::string_view word = text.substr(slash + 1);
-  if (word == name(Variant::window))
-    return {.algorithm = std::string(text.substr(0, slash)), .variant = Variant::window};
+  std::vector<std::string> known;
+  for (const Variant variant : kSlashed) {
+    if (word == name(variant))
+      return {.algorithm = std::string(text.substr(0, slash)), .variant = variant};
+    known.emplace_back(name(variant));
+  }
   if (is_file(text)) return {.algorithm = std::string(text)};
-  throw Error(
-      ErrorKind::usage,
-      fmt::format("'{}': no variant is called '{}'{}; there is: {}", text, word,
-                  did_you_mean(word, {std::string(name(Variant::window))}), name(Variant::window)));
+  throw Error(ErrorKind::usage,
+              fmt::format("'{}': no variant is called '{}'{}; there are: {}", text, word,
+                          did_you_mean(word, known), fmt::join(known, ", ")));
 }
 
 }  // namespace collmark

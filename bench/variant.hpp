@@ -1,4 +1,4 @@
-/// `ring/window`: an algorithm, and how a backend that knows several ways is to move its data.
+/// `ring/window`, `ring_interpreted`: an algorithm, and how a backend that knows several ways is to move its data.
 #pragma once
 
 #include <string>
@@ -9,8 +9,12 @@ namespace collmark {
 enum class Variant {
   plain,   // the backend's own way: memory that threads share, messages between processes
   window,  // mpi: buffers in a shared-memory window of one host, and the plan that threads run
+  links,   // cuda: slots between two ranks, where the backend's own way reaches into peers' memory
+  low_latency,  // cuda: data that carries its flags, for small sizes
+  interpreted,  // cuda: the kernel that runs any schedule, where there is a hand-written one
 };
-[[nodiscard]] std::string_view name(Variant variant);  // empty for plain
+[[nodiscard]] std::string_view name(
+    Variant variant);  // "window", "links", "LL", "interpreted"; empty for plain
 
 struct AlgorithmVariant {
   std::string algorithm;  // as build() takes it; a library's name whole

@@ -18,6 +18,22 @@ TEST(Variant, IsWhatFollowsTheSlash_AndIsPutBackThere) {
   }
 }
 
+TEST(Variant, IsWhatFollowsTheName_WhereItIsInterpreted) {
+  for (const auto& [text, algorithm] :
+       {std::pair("ring_interpreted", "ring"), std::pair("all_interpreted", "all"),
+        std::pair("double_binary_tree_interpreted:3", "double_binary_tree:3")}) {
+    EXPECT_EQ(split_variant(text).variant, Variant::interpreted) << text;
+    EXPECT_EQ(split_variant(text).algorithm, algorithm);
+    EXPECT_EQ(joined(algorithm, Variant::interpreted), text);
+  }
+}
+
+TEST(Variant, OfKernels_IsAProtocolBehindTheSlash) {
+  EXPECT_EQ(split_variant("one_shot/LL").variant, Variant::low_latency);
+  EXPECT_EQ(split_variant("parameter_server/links").variant, Variant::links);
+  EXPECT_EQ(joined("one_shot", Variant::low_latency), "one_shot/LL");
+}
+
 TEST(Variant, IsPlain_WithoutASlash_InAPath_AndInALibrarysName) {
   for (const std::string text :
        {"ring", "hierarchical_ring:2x4", "file:some/folder/mine.json", "library:ring/LL"}) {

@@ -12,13 +12,13 @@ namespace {
 #define COLLMARK_SYMBOL(kernel, element, T)                                              \
   CpuKernel{#kernel "_" #element,                                                        \
             [](const void* argument) { kernel<T>(*static_cast<const Job*>(argument)); }, \
-            sizeof(Job)},
+            sizeof(Job), true},
 #define COLLMARK_INSTANCE(kernel) COLLMARK_ELEMENTS(COLLMARK_SYMBOL, kernel)
 
 #define COLLMARK_DATA_SYMBOL(kernel, width, T, Argument)                                      \
   CpuKernel{#kernel "_" #width,                                                               \
             [](const void* argument) { kernel<T>(*static_cast<const Argument*>(argument)); }, \
-            sizeof(Argument)},
+            sizeof(Argument), false},
 #define COLLMARK_DATA_INSTANCE(kernel, argument) \
   COLLMARK_WIDTHS(COLLMARK_DATA_SYMBOL, kernel, argument)
 

@@ -10,6 +10,7 @@ struct CpuKernel {
   std::string_view symbol;
   void (*run)(const void* argument) = nullptr;  // by every lane, with the same argument
   std::size_t argument_bytes = 0;
+  bool takes_job = false;  // it moves data between ranks
 };
 
 /// Null if there is no such kernel.

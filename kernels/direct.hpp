@@ -18,7 +18,7 @@ namespace collmark {
 
 /// Says of ranks [first, last) that x came from them, or went to them.
 COLLMARK_DEVICE void note_transfers(const Block& me, int first, int last, Part x, bool came) {
-  if (thread_index() != 0) return;
+  if (thread_index() != 0 || !notes_transfers()) return;
   for (int peer = first; peer < last; ++peer)
     if (peer != me.rank())
       note_transfer({came ? peer : me.rank(), came ? me.rank() : peer, x.offset, x.count});

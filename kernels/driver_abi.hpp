@@ -92,6 +92,8 @@ inline constexpr unsigned kWaitUntilEqualOrMore = 0;
   F(module_unload, cuModuleUnload, (Module module))                                               \
   F(module_get_function, cuModuleGetFunction,                                                     \
     (Function * function, Module module, const char* name))                                       \
+  F(module_get_global, cuModuleGetGlobal_v2,                                                      \
+    (Pointer * pointer, std::size_t * bytes, Module module, const char* name))                    \
   F(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor,                                       \
     (int* blocks, Function function, int threads, std::size_t dynamic_shared))                    \
   F(mem_get_info, cuMemGetInfo_v2, (std::size_t * free, std::size_t * total))                     \

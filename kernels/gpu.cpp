@@ -100,6 +100,19 @@ cu::Function Gpu::kernel(const std::string& symbol) {
   return function;
 }
 
+std::byte* Gpu::variable(const std::string& name, Bytes size) const {
+  cu::Pointer pointer = 0;
+  std::size_t bytes = 0;
+  use();
+  const cu::Status status = driver_->module_get_global(&pointer, &bytes, module_, name.c_str());
+  if (status == cu::Status::not_found) return nullptr;
+  check(status, "variable " + name);
+  if (bytes != at(size.value))
+    throw Error(ErrorKind::broken, "variable " + name + " has " + std::to_string(bytes) +
+                                       " B, not " + std::to_string(size.value));
+  return reinterpret_cast<std::byte*>(pointer);  // NOLINT(performance-no-int-to-ptr)
+}
+
 int Gpu::resident_blocks(const std::string& symbol, int threads) {
   const cu::Function function = kernel(symbol);
   use();

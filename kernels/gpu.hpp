@@ -40,6 +40,8 @@ class Gpu {
 
   /// By symbol (kernel_list.hpp).
   [[nodiscard]] cu::Function kernel(const std::string& symbol);
+  /// A variable of the kernels, by its name in on_gpu/platform.hpp; null if the driver does not find it.
+  [[nodiscard]] std::byte* variable(const std::string& name, Bytes size) const;
   /// Blocks of a kernel that are on the device at once.
   [[nodiscard]] int resident_blocks(const std::string& symbol, int threads);
 

@@ -49,7 +49,7 @@ class Interpreter {
     if (x.sources > 0) combine(x, part);
     block_barrier();  // all have loaded and stored before anybody is told, or reads it here
     if (thread_index() != 0) return true;
-    for (int e = x.first_edge; e < x.first_edge + x.edges; ++e)
+    for (int e = x.first_edge; e < x.first_edge + x.edges && notes_transfers(); ++e)
       note_transfer({program_.edges[e].src, program_.edges[e].dst, part.offset, part.count});
     if (x.announced) store_release(&progress(block_.rank()), done(tile, index + 1));
     return true;

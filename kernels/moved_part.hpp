@@ -11,4 +11,10 @@ struct MovedPart {
   std::int64_t offset = 0, count = 0;
 };
 
+/// Elements that ranks gave each other in one operation, as their kernels moved them.
+struct TransferCounts {
+  unsigned long long* elements;  // [src x ranks + dst]; null: nobody counts
+  int ranks;
+};
+
 }  // namespace collmark

@@ -24,6 +24,7 @@
 ///   stay(what)                           between two looks at a flag that is not there yet
 ///   progress()                           a wait is over; tells the CPU's deadlock detector
 ///   note_pass(loads, stores)             bytes, by one thread of the block: for what watches on the CPU
+///   notes_transfers()                    false where nobody asks, as in all launches that are timed
 ///   note_transfer(transfer)              what a move brought from a peer, likewise
 #pragma once
 

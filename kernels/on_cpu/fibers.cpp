@@ -48,8 +48,6 @@ namespace {
 
 constexpr int kSlowFor = 4096;    // switches, then other blocks are slow
 constexpr int kTurnsOfSlow = 64;  // one in so many
-constexpr std::uint64_t kPatience =
-    4096;  // looks in vain by every fiber on average, then it is a deadlock
 
 /// splitmix64 (Steele, Lea, Flood 2014).
 struct Random {
@@ -107,7 +105,7 @@ class Scheduler {
     const int resident = launch_.resident > 0 ? launch_.resident : launch_.blocks;
     while (next_block_ < launch_.blocks && next_block_ < resident) admit();
     while (alive_ > 0) {
-      if (runnable_.empty() || idle_ > kPatience * (runnable_.size() + 16)) {
+      if (runnable_.empty() || idle_ > launch_.patience * (runnable_.size() + 16)) {
         result_.deadlock = who_waits();
         break;
       }

@@ -28,6 +28,7 @@ struct Launch {
   int switch_per_1024 = 256;  // chance of a switch at a flag access
   int slow_per_1024 = 300;    // share of the blocks that hardly get a turn, for a while
   int resident = 0;  // blocks that are there at once; 0: all. Fewer model a grid that does not fit.
+  std::uint64_t patience = 4096;  // looks in vain by every fiber on average, then it is a deadlock
   int blocks_per_rank = 0;  // then a word that two ranks share must be accessed with system scope
 };
 

@@ -78,6 +78,7 @@ inline void progress() { grid::progress(); }
 inline void note_pass(std::int64_t loads, std::int64_t stores) {
   if (Observer* watching = observer()) watching->pass(loads, stores);
 }
+inline bool notes_transfers() { return observer() != nullptr; }
 inline void note_transfer(const MovedPart& part) {
   if (Observer* watching = observer()) watching->transfer(part);
 }

@@ -12,6 +12,11 @@
 #define COLLMARK_DEVICE __device__ __forceinline__
 #define COLLMARK_SHARED(T, name, count) __shared__ T name[count]
 
+/// Set by the host for a launch that is counted, and not timed; zeros in all others.
+extern "C" {
+__constant__ collmark::TransferCounts collmark_transfer_counts;
+}
+
 namespace collmark {
 
 COLLMARK_DEVICE int thread_index() { return static_cast<int>(threadIdx.x); }
@@ -70,6 +75,12 @@ COLLMARK_DEVICE double quotient(double a, double b) { return __ddiv_rn(a, b); }
 COLLMARK_DEVICE void stay(const char*) {}
 COLLMARK_DEVICE void progress() {}
 COLLMARK_DEVICE void note_pass(std::int64_t, std::int64_t) {}
-COLLMARK_DEVICE void note_transfer(const MovedPart&) {}
+COLLMARK_DEVICE bool notes_transfers() { return collmark_transfer_counts.elements != nullptr; }
+COLLMARK_DEVICE void note_transfer(const MovedPart& part) {
+  if (notes_transfers())
+    atomicAdd(
+        &collmark_transfer_counts.elements[part.src * collmark_transfer_counts.ranks + part.dst],
+        static_cast<unsigned long long>(part.count));
+}
 
 }  // namespace collmark

@@ -11,8 +11,9 @@
 namespace collmark::stub {
 namespace {
 
-constexpr std::size_t kAlignment = 256;  // of cuMemAlloc
-constexpr int kGarbage = 0xA5;           // what fresh memory holds: nobody may rely on zeros
+constexpr std::size_t kAlignment = 256;       // of cuMemAlloc
+constexpr std::uint64_t kEndless = 1U << 30;  // as on a GPU, ranks give up by themselves or never
+constexpr int kGarbage = 0xA5;                // what fresh memory holds: nobody may rely on zeros
 
 [[noreturn]] void hang_forever() {
   while (true) std::this_thread::sleep_for(std::chrono::hours(1));
@@ -91,12 +92,26 @@ cu::Status Machine::launch(Stream& stream, const CpuKernel& kernel, int blocks, 
     stream.queue.push(hang_forever);
   }
   const bool crashes = faults_.happens("crash");
+  const cu::Device device = stream.device;
   stream.queue.push(
-      [=, this, copy = std::vector<std::byte>(first, first + kernel.argument_bytes), &kernel] {
+      [=, this, &kernel, copy = std::vector<std::byte>(first, first + kernel.argument_bytes)] {
         if (crashes) crashed();
-        if (state() == cu::Status::success) run(kernel, blocks, threads, copy.data());
+        if (state() != cu::Status::success) return;
+        if (kernel.takes_job) {
+          counted_ranks_.store(counts_[at(device)].ranks);
+          counting_.store(counts_[at(device)].elements);
+        }
+        run(kernel, blocks, threads, copy.data());
       });
   return cu::Status::success;
+}
+
+/// With several devices, one of them counts for all: they run the same operation, and the host adds them up.
+void Machine::transfer(const MovedPart& part) {
+  unsigned long long* const counts = counting_.load();
+  if (counts == nullptr) return;
+  std::atomic_ref(counts[part.src * counted_ranks_.load() + part.dst])
+      .fetch_add(static_cast<unsigned long long>(part.count));
 }
 
 /// On one device fibers, which repeat by their seed; with several, kernels of different devices wait for each other, and
@@ -106,7 +121,8 @@ void Machine::run(const CpuKernel& kernel, int blocks, int threads, const void* 
     (void)grid::run({.blocks = blocks,
                      .lanes = threads,
                      .engine = devices_ == 1 ? grid::Engine::fibers : grid::Engine::threads,
-                     .seed = seed_.fetch_add(1)},
+                     .seed = seed_.fetch_add(1),
+                     .patience = kEndless},
                     [&] { kernel.run(argument); });
   } catch (const std::exception& e) {
     (void)std::fprintf(stderr, "collmark stub: %.*s: %s\n", static_cast<int>(kernel.symbol.size()),
@@ -124,6 +140,9 @@ std::unique_ptr<Machine>& place() {
 
 Machine& machine() { return *place(); }
 
-void start_over() { place() = std::make_unique<Machine>(); }
+void start_over() {
+  place().reset();  // first: one at a time watches the kernels
+  place() = std::make_unique<Machine>();
+}
 
 }  // namespace collmark::stub

@@ -12,6 +12,8 @@
 
 #include "kernels/cpu_kernels.hpp"
 #include "kernels/driver_abi.hpp"
+#include "kernels/moved_part.hpp"
+#include "kernels/on_cpu/observer.hpp"
 #include "kernels/stub_driver/faults.hpp"
 #include "kernels/stub_driver/queue.hpp"
 
@@ -19,7 +21,7 @@ namespace collmark::stub {
 
 // Small enough that every lane may be a fiber of its own.
 inline constexpr int kMultiprocessors = 4;
-inline constexpr int kMostThreads = 64;                       // of a block
+inline constexpr int kMostThreads = 32;                       // of a block
 inline constexpr int kBlocksOfMultiprocessor = 8;             // at once
 inline constexpr std::size_t kMemory = std::size_t{1} << 30;  // [bytes] of a device
 
@@ -35,9 +37,10 @@ struct Stream {
 };
 
 /// All that there is, from the first call on. Calls come from any thread.
-class Machine {
+class Machine : private Observer {
  public:
-  Machine() : devices_(devices_from_environment()), free_(at(devices_), kMemory) {}
+  Machine()
+      : devices_(devices_from_environment()), counts_(at(devices_)), free_(at(devices_), kMemory) {}
 
   [[nodiscard]] int devices() const { return devices_; }
   [[nodiscard]] Faults& faults() { return faults_; }
@@ -53,6 +56,9 @@ class Machine {
   [[nodiscard]] cu::Status release(cu::Pointer pointer);
   [[nodiscard]] std::size_t free_memory(cu::Device device);
 
+  /// What the kernels of a device see as the variable collmark_transfer_counts.
+  [[nodiscard]] TransferCounts& counts(cu::Device device) { return counts_[at(device)]; }
+
   [[nodiscard]] Stream* new_stream(cu::Device device);
   [[nodiscard]] cu::Status end(Stream* stream);
 
@@ -67,16 +73,24 @@ class Machine {
     std::size_t size;
   };
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  void pass(std::int64_t, std::int64_t) override {}
+  void transfer(const MovedPart& part) override;
   void run(const CpuKernel& kernel, int blocks, int threads, const void* argument);
 
   int devices_;
   Faults faults_;
   std::atomic<cu::Status> state_{cu::Status::success};
   std::atomic<std::uint64_t> seed_{1};
+  // In the order of streams:
+  std::vector<TransferCounts> counts_;  // [device]
+  // Of the run that is under way:
+  std::atomic<unsigned long long*> counting_{nullptr};
+  std::atomic<int> counted_ranks_{0};
   std::mutex mutex_;               // of what follows
   std::vector<std::size_t> free_;  // [device]
   std::map<cu::Pointer, Allocation> memory_;
   std::map<Stream*, std::unique_ptr<Stream>> streams_;
+  Watching watching_{*this};  // the kernels
 };
 
 [[nodiscard]] Machine& machine();

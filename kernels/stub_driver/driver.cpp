@@ -182,6 +182,14 @@ Status cuModuleGetFunction(Function* function, Module, const char* name) {
   return Status::success;
 }
 
+Status cuModuleGetGlobal_v2(Pointer* pointer, std::size_t* bytes, Module, const char* name) {
+  if (const Status status = obstacle(); status != Status::success) return status;
+  if (std::strcmp(name, "collmark_transfer_counts") != 0) return Status::not_found;
+  *pointer = reinterpret_cast<Pointer>(&machine().counts(current));
+  *bytes = sizeof(TransferCounts);
+  return Status::success;
+}
+
 Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function, int threads,
                                                    std::size_t) {
   if (threads < 1) return Status::invalid_value;

@@ -1,0 +1,77 @@
+#include "kernels/gpu_clock.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "collectives/error.hpp"
+
+namespace collmark {
+namespace {
+
+constexpr int kMostBehindGate = 128;  // launches; streams are known to take about a thousand
+constexpr std::chrono::microseconds kBusy{200}, kNap{20};  // of waiting: first without sleep
+
+}  // namespace
+
+GpuClock::GpuClock(std::vector<GpuStream*> streams, HostPatience patience) : patience_(patience) {
+  for (GpuStream* stream : streams)
+    lanes_.push_back({stream, std::make_unique<GpuEvent>(stream->gpu()),
+                      std::make_unique<GpuEvent>(stream->gpu())});
+  gate_ = std::make_unique<PinnedMemory>(streams.front()->gpu(), Bytes{sizeof(std::uint32_t)});
+  *reinterpret_cast<std::uint32_t*>(gate_->data()) = 0;
+}
+
+GpuClock::~GpuClock() { open(); }
+
+void GpuClock::start() {
+  for (const Lane& lane : lanes_) {
+    lane.stream->wait_for(gate_->on_device(), opened_ + 1);
+    lane.stream->record(*lane.start);
+  }
+  behind_gate_ = 0;
+}
+
+void GpuClock::launched() {
+  if (behind_gate_ >= 0 && ++behind_gate_ >= kMostBehindGate) open();
+}
+
+void GpuClock::open() {
+  if (std::exchange(behind_gate_, -1) < 0) return;
+  std::atomic_ref gate(*reinterpret_cast<std::uint32_t*>(gate_->data()));
+  gate.store(++opened_, std::memory_order_release);
+}
+
+void GpuClock::record_end() {
+  for (const Lane& lane : lanes_) lane.stream->record(*lane.end);
+}
+
+Seconds GpuClock::stop() {
+  finish();
+  Seconds longest{0};
+  for (const Lane& lane : lanes_) longest = std::max(longest, lane.end->since(*lane.start));
+  return longest;
+}
+
+bool GpuClock::idle() const {
+  return std::all_of(lanes_.begin(), lanes_.end(),
+                     [](const Lane& lane) { return lane.end->passed(); });
+}
+
+void GpuClock::finish() {
+  record_end();
+  open();
+  const auto begin = std::chrono::steady_clock::now();
+  while (!idle()) {
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    if (patience_.interrupted != nullptr && patience_.interrupted->load(std::memory_order_relaxed))
+      throw Error(ErrorKind::interrupted, "interrupted");
+    if (waited > patience_.timeout)
+      throw Error(ErrorKind::timed_out, "the GPU has not come to an end of its kernels for " +
+                                            std::to_string(patience_.timeout.count()) +
+                                            " ms, and no rank of them has given up waiting");
+    if (waited > kBusy) std::this_thread::sleep_for(kNap);
+  }
+}
+
+}  // namespace collmark

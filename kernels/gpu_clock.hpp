@@ -1,0 +1,61 @@
+/// Starts the streams of several devices together, times what they do by the devices' own clocks, and waits for it.
+///
+///   stream     wait for the gate | start event | launches ... | end event
+///   host       queues all of that, then opens the gate
+///
+/// So devices start together, and what the host needs to queue a launch is no part of the time.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels/gpu.hpp"
+
+namespace collmark {
+
+/// How long the host waits for devices, and what ends its wait before.
+struct HostPatience {
+  std::chrono::milliseconds timeout{30'000};
+  const std::atomic<bool>* interrupted = nullptr;
+};
+
+class GpuClock {
+ public:
+  /// The streams must outlive it.
+  GpuClock(std::vector<GpuStream*> streams, HostPatience patience);
+  ~GpuClock();
+  GpuClock(const GpuClock&) = delete;
+  GpuClock& operator=(const GpuClock&) = delete;
+
+  /// What is queued from here on waits for stop().
+  void start();
+  /// To be called after each launch: behind a closed gate a stream takes only so many.
+  void launched();
+  /// Opens the gate and waits. The longest time of any device.  Throws as finish().
+  [[nodiscard]] Seconds stop();
+
+  /// Waits for all that was queued.
+  ///   Throws   Error{timed_out, interrupted}, and then work may still be under way; Error{lost} as Driver::check
+  void finish();
+  /// What finish() was to wait for has come to its end.
+  [[nodiscard]] bool idle() const;
+
+ private:
+  struct Lane {
+    GpuStream* stream;
+    std::unique_ptr<GpuEvent> start, end;
+  };
+  void open();
+  void record_end();
+
+  HostPatience patience_;
+  std::vector<Lane> lanes_;
+  std::unique_ptr<PinnedMemory> gate_;  // a count of how often it was opened
+  std::uint32_t opened_ = 0;
+  int behind_gate_ = -1;  // launches; negative: it is open
+};
+
+}  // namespace collmark

@@ -1,0 +1,18 @@
+/// How kernels are launched, as far as somebody asks for it.
+#pragma once
+
+#include <optional>
+
+#include "collectives/units.hpp"
+
+namespace collmark {
+
+/// What is empty is chosen by the size and the device.
+struct GpuTuning {
+  std::optional<int> channels = {};  // blocks of a rank
+  std::optional<int> threads = {};   // of a block
+  std::optional<int> slots = {};     // of a link: 2, 4, 8, ...
+  std::optional<Bytes> slot = {};
+};
+
+}  // namespace collmark

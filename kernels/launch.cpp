@@ -1,0 +1,226 @@
+#include "kernels/launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "collectives/catalogue.hpp"
+#include "collectives/error.hpp"
+
+namespace collmark {
+namespace {
+
+// Where nothing is asked for. Guesses to start from, not measured on a GPU.
+constexpr int kThreads = 512;
+constexpr int kMostChannels = 64;
+constexpr int kSlots = 4;
+constexpr std::int64_t kChannelWorthHaving = 32 << 10;                     // [bytes] of a buffer
+constexpr std::int64_t kSmallestSlot = 1 << 10, kLargestSlot = 128 << 10;  // [bytes]
+
+constexpr Bytes kGivenUp{128};  // one word, alone on its line
+
+std::int64_t rounded_up(std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit * unit; }
+
+Bytes buffer_of(const Payload& payload) {
+  return {payload.count.value * static_cast<std::int64_t>(size_of(payload.dtype))};
+}
+
+}  // namespace
+
+GpuCollective::GpuCollective(Gpus& gpus, const KernelTask& task, const GpuTuning& asked)
+    : gpus_(gpus), task_(task) {
+  place_ranks();
+  tune(asked);
+  allocate(buffer_of(task.payload));
+  for (const auto& part : parts_) lay_out(*part);
+}
+
+void GpuCollective::place_ranks() {
+  ranks_each_ = (task_.ranks + gpus_.size() - 1) / gpus_.size();
+  for (int first = 0; first < task_.ranks; first += ranks_each_) {
+    auto part = std::make_unique<Part>();
+    part->ranks = {.first = first, .count = std::min(ranks_each_, task_.ranks - first)};
+    Gpu& gpu = gpus_[devices()];
+    if (!gpu.facts().cooperative)
+      throw Unsupported(fmt::format("GPU {} ({}) has no cooperative launch", gpu.facts().ordinal,
+                                    gpu.facts().name));
+    part->stream = std::make_unique<GpuStream>(gpu);
+    parts_.push_back(std::move(part));
+  }
+  if (const std::string obstacle = gpus_.connect(devices()); !obstacle.empty())
+    throw Unsupported(obstacle);
+}
+
+void GpuCollective::tune(const GpuTuning& asked) {
+  const GpuFacts& facts = gpus_[0].facts();
+  const std::int64_t size = buffer_of(task_.payload).value;
+  threads_ = asked.threads.value_or(std::min(kThreads, facts.most_threads));
+  tuning_.channels = asked.channels.value_or(1);
+  tuning_.slots = asked.slots.value_or(kSlots);
+  tuning_.slot = asked.slot.value_or(Bytes{kSmallestSlot});
+  job_ = std::make_unique<KernelJob>(task_, tuning_);  // says which kernel it will be
+  symbol_ = fmt::format("{}_{}", name(job_->kernel()), name(task_.payload.dtype));
+
+  int most = gpus_[0].resident_blocks(symbol_, threads_);
+  for (int d = 1; d < devices(); ++d)
+    most = std::min(most, gpus_[d].resident_blocks(symbol_, threads_));
+  const int most_channels = most / ranks_each_;
+  if (!asked.channels) {
+    const int fair = std::max(1, facts.multiprocessors / ranks_each_);
+    const int cap = std::clamp(std::min(most_channels, fair), 1, kMostChannels);
+    tuning_.channels =
+        static_cast<int>(std::clamp<std::int64_t>(size / kChannelWorthHaving, 1, cap));
+  }
+  if (!asked.slot) {
+    const std::int64_t share = size / task_.ranks / tuning_.channels;
+    tuning_.slot = {rounded_up(std::clamp(share, kSmallestSlot, kLargestSlot), 16)};
+  }
+  job_ = std::make_unique<KernelJob>(task_, tuning_);
+  if (job_->channels() > most_channels)  // a grid too large would never end
+    throw Unsupported(
+        fmt::format("{} ranks on one GPU with {} channels of {} threads are {} blocks; {} holds {} "
+                    "of {} at once",
+                    ranks_each_, job_->channels(), threads_, ranks_each_ * job_->channels(),
+                    facts.name, most, symbol_));
+}
+
+void GpuCollective::allocate(Bytes buffer) {
+  for (int r = 0; r < task_.ranks; ++r) {
+    GpuStream& stream = this->stream(device_of(r));
+    const auto fresh = [&](Bytes size) {
+      memory_.emplace_back(stream.gpu(), size);
+      return memory_.back().data();
+    };
+    reach_.inputs.push_back(fresh(buffer));
+    const bool in_place = task_.placement == Placement::in_place;
+    reach_.outputs.push_back(in_place ? reach_.inputs.back() : fresh(buffer));
+    const Bytes piece{static_cast<std::int64_t>(job_->piece_size())};
+    reach_.pieces.push_back(fresh(piece));
+    stream.set(reach_.pieces.back(), 0, piece);
+  }
+}
+
+/// The device's part of the job, with its lists where they will lie.
+void GpuCollective::lay_out(Part& part) {
+  const Gpu& gpu = part.stream->gpu();
+  Tables unplaced(nullptr);
+  (void)job_->lay_out(part.ranks, reach_, unplaced);
+  part.tables = GpuMemory(gpu, {static_cast<std::int64_t>(unplaced.bytes().size())});
+  Tables tables(part.tables.data());
+  part.job = job_->lay_out(part.ranks, reach_, tables);
+  part.host_tables = tables.bytes();
+  part.stream->copy_to_device(part.tables.data(), part.host_tables.data(), part.tables.size());
+
+  const std::int64_t blocks = std::int64_t{part.ranks.count} * job_->channels();
+  part.given_up = GpuMemory(gpu, kGivenUp);
+  part.stuck = GpuMemory(gpu, {blocks * static_cast<std::int64_t>(sizeof(Stuck))});
+  part.stream->set(part.given_up.data(), 0, part.given_up.size());
+  part.stream->set(part.stuck.data(), 0, part.stuck.size());
+  part.report = std::make_unique<PinnedMemory>(gpu, kGivenUp);
+  std::fill_n(part.report->data(), kGivenUp.value, std::byte{0});
+  part.job.given_up = reinterpret_cast<std::uint32_t*>(part.given_up.data());
+  part.job.stuck = reinterpret_cast<Stuck*>(part.stuck.data());
+}
+
+std::string GpuCollective::tuning() const {
+  return fmt::format("channels={} threads={} slots={} slot_bytes={}", job_->channels(), threads_,
+                     tuning_.slots, tuning_.slot.value);
+}
+
+void GpuCollective::set_looks(std::uint32_t looks) {
+  for (const auto& part : parts_) part->job.looks = looks;
+}
+
+/// The launch begins one rank later, or ends one earlier.
+void GpuCollective::leave_out(int rank) {
+  Part& part = *parts_[at(rank / ranks_each_)];
+  const bool first = rank == part.ranks.first;
+  if (!first && rank != part.ranks.first + part.ranks.count - 1)
+    throw Error(ErrorKind::usage,
+                fmt::format("rank {} can be left out only as the first or last of its GPU", rank));
+  --part.ranks.count;
+  if (!first) return;
+  ++part.ranks.first;
+  ++part.job.rank_base;
+  ++part.job.views;
+}
+
+Grid GpuCollective::grid(const Part& part) const {
+  return {.blocks = part.ranks.count * job_->channels(), .threads = threads_};
+}
+
+void GpuCollective::run() {
+  for (const auto& part : parts_) {
+    if (part->ranks.count == 0) continue;  // left out
+    part->stream->launch_together(symbol_, grid(*part), part->job);
+  }
+}
+
+bool GpuCollective::run_counted() {
+  static const TransferCounts nobody_counts{nullptr, 0};
+  constexpr Bytes kSize{sizeof(TransferCounts)};
+  const auto variable = [&](const Part& part) {
+    return part.stream->gpu().variable("collmark_transfer_counts", kSize);
+  };
+  const auto bytes_of = [](const TransferCounts& counts) {
+    return reinterpret_cast<const std::byte*>(&counts);
+  };
+  for (const auto& part : parts_)
+    if (variable(*part) == nullptr) return false;
+  for (const auto& part : parts_) {
+    part->counts.assign(at(task_.ranks) * at(task_.ranks), 0);
+    const Bytes size{static_cast<std::int64_t>(part->counts.size() * sizeof part->counts[0])};
+    part->counted = GpuMemory(part->stream->gpu(), size);
+    part->count_there = {reinterpret_cast<unsigned long long*>(part->counted.data()), task_.ranks};
+    part->stream->set(part->counted.data(), 0, size);
+    part->stream->copy_to_device(variable(*part), bytes_of(part->count_there), kSize);
+  }
+  run();
+  for (const auto& part : parts_) {
+    part->stream->copy_to_device(variable(*part), bytes_of(nobody_counts), kSize);
+    part->stream->copy_to_host(reinterpret_cast<std::byte*>(part->counts.data()),
+                               part->counted.data(), part->counted.size());
+  }
+  return true;
+}
+
+Bytes GpuCollective::busiest() const {
+  unsigned long long most = 0;
+  for (int rank = 0; rank < task_.ranks; ++rank) {
+    unsigned long long sent = 0, received = 0;
+    for (const auto& part : parts_)
+      for (int peer = 0; peer < task_.ranks; ++peer) {
+        sent += part->counts[at(rank) * at(task_.ranks) + at(peer)];
+        received += part->counts[at(peer) * at(task_.ranks) + at(rank)];
+      }
+    most = std::max({most, sent, received});
+  }
+  return Bytes{static_cast<std::int64_t>(most * size_of(task_.payload.dtype))};
+}
+
+void GpuCollective::queue_report() {
+  for (const auto& part : parts_)
+    part->stream->copy_to_host(part->report->data(), part->given_up.data(),
+                               Bytes{sizeof(std::uint32_t)});
+}
+
+bool GpuCollective::gave_up() const {
+  return std::any_of(parts_.begin(), parts_.end(), [](const auto& part) {
+    return *reinterpret_cast<const std::uint32_t*>(part->report->data()) != 0;
+  });
+}
+
+const std::vector<Stuck>& GpuCollective::fetch_stuck() {
+  stuck_.clear();
+  std::size_t blocks = 0;
+  for (const auto& part : parts_) blocks += at(part->stuck.size().value) / sizeof(Stuck);
+  stuck_.resize(blocks);
+  auto* to = reinterpret_cast<std::byte*>(stuck_.data());
+  for (const auto& part : parts_) {
+    part->stream->copy_to_host(to, part->stuck.data(), part->stuck.size());
+    to += part->stuck.size().value;
+  }
+  return stuck_;
+}
+
+}  // namespace collmark

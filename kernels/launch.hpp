@@ -1,0 +1,92 @@
+/// All ranks of a collective on the GPUs of this process: one launch per device, which holds the ranks that live there.
+///
+///   2 GPUs, 5 ranks      GPU 0   ranks 0 1 2        one cooperative launch of 3 x channels blocks
+///                        GPU 1   ranks 3 4          one of 2 x channels
+///
+/// Blocks of all launches wait for each other, so all must be on the devices at once: a grid that does not fit is
+/// refused.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/gpu.hpp"
+#include "kernels/gpu_tuning.hpp"
+#include "kernels/kernel_job.hpp"
+#include "kernels/moved_part.hpp"
+
+namespace collmark {
+
+class GpuCollective {
+ public:
+  ///   Throws   Unsupported     no such kernel; too many ranks or channels; out of memory; devices that do not reach
+  ///                            each other
+  ///            Error{usage}    tuning that makes no sense
+  GpuCollective(Gpus& gpus, const KernelTask& task, const GpuTuning& asked);
+
+  [[nodiscard]] const KernelJob& job() const { return *job_; }
+  /// "channels=8 threads=512 slots=4 slot_bytes=131072"
+  [[nodiscard]] std::string tuning() const;
+
+  [[nodiscard]] int devices() const { return static_cast<int>(parts_.size()); }
+  [[nodiscard]] GpuStream& stream(int device) const { return *parts_[at(device)]->stream; }
+  [[nodiscard]] int device_of(int rank) const { return rank / ranks_each_; }
+  [[nodiscard]] std::byte* input(int rank) const { return reach_.inputs[at(rank)]; }
+  [[nodiscard]] std::byte* output(int rank) const { return reach_.outputs[at(rank)]; }
+
+  /// Before they give up, ranks look so often at a flag that does not come.
+  void set_looks(std::uint32_t looks);
+  /// For tests: this rank, the first or the last, never takes part.
+  void leave_out(int rank);
+
+  // These queue work; whoever owns the streams waits for it.
+
+  /// One operation on every device.
+  void run();
+  /// The same, and counts what ranks give each other. Nothing else may be under way.
+  /// False, and nothing is queued, if the driver does not let kernels be told to count.
+  [[nodiscard]] bool run_counted();
+  /// What the busiest rank sent or received in run_counted(), the larger of both, once the streams are done.
+  [[nodiscard]] Bytes busiest() const;
+  /// Makes gave_up() current.
+  void queue_report();
+  /// A rank has waited too long, in some run so far.
+  [[nodiscard]] bool gave_up() const;
+  /// What blocks have waited for, in this list once the streams are done; for hang().
+  [[nodiscard]] const std::vector<Stuck>& fetch_stuck();
+
+ private:
+  /// Of one device.
+  struct Part {
+    KernelJob::Ranks ranks;
+    std::unique_ptr<GpuStream> stream;
+    GpuMemory tables, given_up, stuck;
+    std::vector<std::byte> host_tables;    // copied from when the stream comes to it
+    std::unique_ptr<PinnedMemory> report;  // of given_up
+    Job job;
+    GpuMemory counted;  // [src x ranks + dst], elements
+    TransferCounts count_there{nullptr, 0};
+    std::vector<unsigned long long> counts;  // as copied
+  };
+  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+  void tune(const GpuTuning& asked);
+  void place_ranks();
+  void allocate(Bytes buffer);
+  void lay_out(Part& part);
+  [[nodiscard]] Grid grid(const Part& part) const;
+
+  Gpus& gpus_;
+  KernelTask task_;
+  Tuning tuning_;
+  int threads_ = 0;
+  int ranks_each_ = 1;  // of all devices but the last, which may have fewer
+  std::string symbol_;
+  std::unique_ptr<KernelJob> job_;
+  std::vector<GpuMemory> memory_;
+  Reach reach_;
+  std::vector<std::unique_ptr<Part>> parts_;
+  std::vector<Stuck> stuck_;  // [block of all launches], as copied
+};
+
+}  // namespace collmark

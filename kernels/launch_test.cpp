@@ -1,0 +1,137 @@
+#include "kernels/launch.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "collectives/catalogue.hpp"
+#include "kernels/gpu_clock.hpp"
+#include "kernels/hang.hpp"
+#include "kernels/with_stub.hpp"
+
+namespace collmark {
+namespace {
+
+constexpr GpuTuning kSmall{.channels = 2, .threads = 4};
+
+KernelTask ring(int ranks, std::int64_t count) {
+  return {.name = {"ring"}, .ranks = ranks, .payload = {.count = {count}}};
+}
+
+/// All of one collective, with the clock that waits for it.
+struct Running {
+  Running(Gpus& gpus, const KernelTask& task)
+      : collective(gpus, task, kSmall), clock(streams(), HostPatience{}) {}
+  std::vector<GpuStream*> streams() {
+    std::vector<GpuStream*> all;
+    for (int d = 0; d < collective.devices(); ++d) all.push_back(&collective.stream(d));
+    return all;
+  }
+  GpuCollective collective;
+  GpuClock clock;
+};
+
+TEST(GpuCollective, ConsecutiveRanksShareADevice) {
+  const WithStub stub("", 2);
+  Gpus gpus;
+  const Running five(gpus, ring(5, 10));
+  ASSERT_EQ(five.collective.devices(), 2);
+  for (int rank = 0; rank < 5; ++rank)
+    EXPECT_EQ(five.collective.device_of(rank), rank < 3 ? 0 : 1) << rank;
+  EXPECT_EQ(Running(gpus, ring(1, 10)).collective.devices(), 1);
+}
+
+TEST(GpuCollective, ItsBusiestRankMovesTheBytesOfTheFormula) {
+  for (const int devices : {1, 2}) {
+    const WithStub stub("", devices);
+    Gpus gpus;
+    Running run(gpus, ring(4, 256));
+    run.collective.run();  // counts nothing
+    run.clock.finish();
+    ASSERT_TRUE(run.collective.run_counted());
+    run.clock.finish();
+    run.collective.run();
+    run.clock.finish();
+    EXPECT_EQ(run.collective.busiest(), Bytes{2 * 3 * 256});  // 2K(P-1)/P at P = 4, K = 4 x 256
+  }
+}
+
+TEST(GpuCollective, ARankThatIsLeftOutIsWaitedForAndNamed) {
+  const WithStub stub;
+  Gpus gpus;
+  for (const int absent : {0, 3}) {
+    Running run(gpus, ring(4, 256));
+    run.collective.set_looks(2'000);
+    run.collective.leave_out(absent);
+    run.collective.run();
+    run.collective.queue_report();
+    run.clock.finish();
+    ASSERT_TRUE(run.collective.gave_up());
+    const std::vector<Stuck>& stuck = run.collective.fetch_stuck();
+    run.clock.finish();
+    EXPECT_THAT(hang(stuck), testing::HasSubstr("waited for rank " + std::to_string(absent)));
+  }
+}
+
+TEST(GpuCollective, AGridThatDoesNotFitIsRefusedWithItsBlocks) {
+  const WithStub stub("small_device");
+  Gpus gpus;
+  try {
+    const Running run(gpus, ring(3, 10));
+    FAIL();
+  } catch (const Unsupported& e) {
+    EXPECT_THAT(e.what(), testing::HasSubstr("are 6 blocks"));
+  }
+}
+
+TEST(GpuCollective, MoreChannelsAreTakenForLargerBuffersAsFarAsTheyFit) {
+  const WithStub stub;
+  Gpus gpus;
+  const GpuCollective small(gpus, ring(2, 10), {});
+  const GpuCollective large(gpus, ring(2, 1 << 20), {});
+  EXPECT_EQ(small.job().channels(), 1);
+  EXPECT_EQ(large.job().channels(), 2);  // of 4 multiprocessors for 2 ranks
+}
+
+TEST(GpuClock, TimesWhatComesBetweenStartAndStop) {
+  const WithStub stub;
+  Gpus gpus;
+  Running run(gpus, ring(2, 10));
+  run.clock.finish();
+  run.clock.start();
+  run.collective.run();
+  run.clock.launched();
+  EXPECT_GT(run.clock.stop().count(), 0.0);
+  EXPECT_TRUE(run.clock.idle());
+}
+
+TEST(GpuClock, AGateIsOpenedEarlyBeforeAStreamIsFull) {
+  const WithStub stub;
+  Gpus gpus;
+  Running run(gpus, ring(2, 1));
+  run.clock.start();
+  for (int i = 0; i < 130; ++i) {
+    run.collective.run();
+    run.clock.launched();
+  }
+  EXPECT_GT(run.clock.stop().count(), 0.0);
+}
+
+TEST(GpuClock, GivesUpOnAKernelThatNeverEnds) {
+  const WithStub stub("hang");
+  auto* const gpus = new Gpus;  // what hangs is left behind, with all that it may use
+  auto* const collective = new GpuCollective(*gpus, ring(2, 10), kSmall);
+  auto* const clock =
+      new GpuClock({&collective->stream(0)}, {.timeout = std::chrono::milliseconds(20)});
+  static const void* const left[] = {gpus, collective, clock};
+  ASSERT_NE(left[0], nullptr);
+  collective->run();
+  try {
+    clock->finish();
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::timed_out) << e.what();
+  }
+}
+
+}  // namespace
+}  // namespace collmark

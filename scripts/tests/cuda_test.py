@@ -1,0 +1,183 @@
+"""`collmark sweep --backend cuda` on the stub driver: everything but the GPU, and what becomes of its faults."""
+
+import os
+import re
+import unittest
+from pathlib import Path
+
+from program import ROOT, collmark
+from sweep_support import Folder, record_of, rows_of, sweep
+
+STUB = os.environ.get("COLLMARK_STUB_DRIVER", str(ROOT / "build/kernels/stub_driver/libcollmark_stub_driver.so"))
+STUB_NAME = "collmark stub (CPU, no GPU)"
+# Each thread of a kernel is a fiber: few of them, few launches.
+SMALL = ["--backend", "cuda", "--threads", "4", "--channels", "2", "-n", "2", "-w", "1", "--time-budget", "0.01"]
+ONE = [*SMALL, "--ranks", "3", "--sizes", "1K", "--algorithm", "ring"]
+
+
+def stubbed(fault="", devices=1, **more):
+    return {
+        "COLLMARK_CUDA_DRIVER": STUB,
+        "COLLMARK_STUB_FAULT": fault,
+        "COLLMARK_STUB_DEVICES": str(devices),
+        **more,
+    }
+
+
+class CudaTest(Folder):
+    def run_sweep(self, *flags, code=0, **driver):
+        """The rows, and what was said."""
+        done = sweep(*flags, "--csv", self.csv, env=stubbed(**driver))
+        self.assert_exit(done, code)
+        return rows_of(self.csv), done
+
+    def assert_all_ok(self, rows):
+        for row in rows:
+            self.assertEqual((row["status"], row["wrong"]), ("ok", "0"), row)
+            self.assertEqual(row["wire_bytes_busiest"], row["wire_bytes_formula"], row)
+
+    def assert_skipped(self, rows, *words):
+        (row,) = rows
+        self.assertEqual(row["status"], "skipped")
+        for word in words:
+            self.assertIn(word, row["reason"])
+        self.assertEqual(row["time_us_p50"], "")
+
+
+class Rows(CudaTest):
+    def test_every_all_reduce_is_checked_and_moves_the_bytes_of_its_formula(self):
+        rows, _ = self.run_sweep(*SMALL, "--ranks", "1,4", "--sizes", "12,1K", "--algorithm", "all")
+        self.assert_all_ok(rows)
+        self.assertGreater(len({row["algorithm"] for row in rows}), 12)
+
+    def test_other_collectives_run_in_the_interpreter(self):
+        for collective, algorithm in (
+            ("reduce_scatter", "direct"),
+            ("all_gather", "ring"),
+            ("broadcast", "binomial"),
+            ("reduce", "star"),
+            ("all_to_all", "pairwise"),
+            ("barrier", "dissemination"),
+        ):
+            self.csv.unlink(missing_ok=True)
+            flags = ["--collective", collective, "--algorithm", algorithm, "--placement", "out_of_place"]
+            rows, _ = self.run_sweep(*SMALL, "--ranks", "3", "--sizes", "1K", *flags)
+            self.assert_all_ok(rows)
+
+    def test_dtypes_operators_placements_modes_and_caches(self):
+        what = ["--dtype", "f16,u8,i64", "--op", "avg,max", "--placement", "in_place,out_of_place"]
+        rows, _ = self.run_sweep(*SMALL, "--ranks", "2", "--sizes", "1K", "--algorithm", "two_shot", *what)
+        self.assertEqual(len(rows), 12)
+        self.assert_all_ok(rows)
+        self.csv.unlink()
+        rows, _ = self.run_sweep(*ONE, "--mode", "latency,throughput", "--cache", "cold,touched,untouched")
+        self.assertEqual(len(rows), 6)
+        self.assert_all_ok(rows)
+
+    def test_variants_of_kernels_have_names_of_their_own(self):
+        names = "ring,ring_interpreted,one_shot/LL,parameter_server/links"
+        rows, _ = self.run_sweep(*SMALL, "--ranks", "3", "--sizes", "64", "--algorithm", names)
+        self.assertEqual(sorted(row["algorithm"] for row in rows), sorted(names.split(",")))
+        self.assert_all_ok(rows)
+
+    def test_ranks_are_shared_out_over_devices(self):
+        rows, _ = self.run_sweep(*SMALL, "--ranks", "3", "--sizes", "64", "--algorithm", "ring,two_shot", devices=2)
+        self.assert_all_ok(rows)
+        self.assertEqual({row["devices"] for row in rows}, {"2"})
+
+
+class Records(CudaTest):
+    def test_no_row_of_the_stub_passes_for_a_gpu_s(self):
+        rows, _ = self.run_sweep(*ONE)
+        for row in rows:
+            self.assertEqual((row["implementation"], row["device"]), (STUB_NAME, STUB_NAME))
+        (device,) = record_of(self.csv)["devices"]
+        self.assertTrue(device.startswith(STUB_NAME), device)
+        self.assertEqual(record_of(self.csv)["environment"]["COLLMARK_CUDA_DRIVER"], STUB)
+
+    def test_the_tuning_that_was_used_stands_in_the_row(self):
+        ((row,), _) = self.run_sweep(*ONE, "--slots", "8", "--slot-bytes", "64")
+        self.assertEqual(row["tuning"], "channels=2 threads=4 slots=8 slot_bytes=64")
+        self.assertEqual(record_of(self.csv)["configuration"]["slot_bytes"], 64)
+
+    def test_tuning_that_makes_no_sense_is_refused(self):
+        for flags in (
+            ["--slots", "3"],
+            ["--slots", "1"],
+            ["--slot-bytes", "8"],
+            ["--slot-bytes", "1T"],
+            ["--channels", "0"],
+            ["--threads", "2000"],
+        ):
+            with self.subTest(flags=flags):
+                done = sweep(*ONE[:2], *flags, env=stubbed())
+                self.assert_exit(done, 2)
+                self.assertIn(flags[1], done.stderr)
+
+
+class Faults(CudaTest):
+    def test_a_wrong_result_is_found_on_the_device_and_told_with_its_place(self):
+        ((row,), _) = self.run_sweep(*ONE, code=5, COLLMARK_TEST_CORRUPT="1@2")
+        self.assertEqual((row["status"], row["wrong"]), ("failed", "1"))
+        self.assertRegex(row["reason"], r"rank 1, element 128: got -?[\d.]+, expected -?\d+ ")
+
+    def test_a_rank_that_never_comes_is_named(self):
+        ((row,), done) = self.run_sweep(*ONE, "--timeout", "0.1", code=7, COLLMARK_TEST_ABSENT_RANK="2")
+        self.assertEqual(row["reason"], "timed out: rank 0 waited for rank 2 in step 0")
+        self.assertIn("rank 0 waited for rank 2 in step 0", done.stderr)
+
+    def test_a_kernel_that_never_ends_is_left_behind(self):
+        ((row,), _) = self.run_sweep(*ONE, "--timeout", "0.1", code=7, fault="hang@4")
+        self.assertTrue(row["reason"].startswith("timed out: the GPU"), row["reason"])
+
+    def test_a_crash_loses_the_device(self):
+        ((row,), _) = self.run_sweep(*ONE, code=8, fault="crash@4")
+        self.assertTrue(row["reason"].startswith(f"lost: GPU 0 ({STUB_NAME})"), row["reason"])
+
+    def test_memory_that_runs_out_is_a_skipped_row_beside_the_others(self):
+        rows, _ = self.run_sweep(*SMALL, "--ranks", "2", "--sizes", "64,10G", "--algorithm", "ring")
+        by_status = {row["status"]: row for row in rows}
+        self.assertIn("memory", by_status["skipped"]["reason"])
+        self.assertEqual(by_status["ok"]["size_bytes"], "64")
+        self.csv.unlink()
+        rows, _ = self.run_sweep(*ONE, code=6, fault="out_of_memory@3")  # less is there than was said
+        self.assert_skipped(rows, "GPU 0", "allocating")
+
+    def test_a_grid_that_does_not_fit_is_refused_and_not_hung(self):
+        rows, _ = self.run_sweep(*ONE, code=6, fault="small_device")
+        self.assert_skipped(rows, "3 ranks", "2 channels", "6 blocks", "holds 1")
+
+    def test_devices_that_do_not_reach_each_other_are_named(self):
+        rows, _ = self.run_sweep(*ONE, code=6, fault="no_peer_access", devices=2)
+        self.assert_skipped(rows, "GPU 0", "GPU 1")
+
+    def test_a_refused_launch_is_a_skipped_row(self):
+        rows, _ = self.run_sweep(*ONE, code=6, fault="launch_error@3")
+        self.assert_skipped(rows, "launching")
+
+
+class Absent(CudaTest):
+    def test_without_a_driver_the_rows_say_so_and_the_code_is_77(self):
+        done = sweep(*ONE, "--csv", self.csv, env={"COLLMARK_CUDA_DRIVER": "/no/such/libcuda.so.1"})
+        self.assert_exit(done, 77)
+        self.assert_skipped(rows_of(self.csv), "no CUDA driver: /no/such/libcuda.so.1")
+        self.assertNotIn("\n", rows_of(self.csv)[0]["reason"])
+
+    def test_a_driver_without_devices_or_code_for_them_is_absent_too(self):
+        for fault, word in (("no_device", "nvidia-smi"), ("no_code", "nvcc")):
+            with self.subTest(fault=fault):
+                self.csv.unlink(missing_ok=True)
+                rows, _ = self.run_sweep(*ONE, code=77, fault=fault)
+                self.assert_skipped(rows, word)
+
+    def test_doctor_says_what_is_there_and_what_is_not(self):
+        here = collmark("doctor", **stubbed(devices=2)).stdout
+        self.assertEqual(here.count(STUB_NAME), 2, here)
+        gone = collmark("doctor", COLLMARK_CUDA_DRIVER="/no/such/libcuda.so.1").stdout
+        self.assertRegex(gone, re.compile(r"cuda +no: no CUDA driver: /no/such"))
+
+
+if __name__ == "__main__":
+    if not Path(STUB).exists():
+        raise SystemExit(f"{STUB} is not built")
+    unittest.main()
