@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# On a machine with GPUs: proves every kernel there, then measures, and leaves rows and a record of the run.
+#
+#   scripts/gpu_check.sh --out FOLDER       build/collmark, or what COLLMARK names, which may have been built elsewhere
+#   scripts/gpu_check.sh --dry-run          the same commands on the stub driver, with few and small cases: no GPU is needed
+#
+# In order: what is there; every algorithm, data type, operator and placement, each result compared bit for bit; the
+# same under compute-sanitizer, where it is installed; times. Nothing is downloaded. Ends with exit code 0, or that of the
+# first stage that failed (docs/command-line.md). With one GPU, ranks share it, and no link is measured.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+program=${COLLMARK:-build/collmark}
+out='' dry=''
+usage() { echo "usage: gpu_check.sh --out FOLDER | --dry-run" >&2; exit 2; }
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --out) out=${2-}; shift 2 || usage ;;
+    --dry-run) dry=yes; shift ;;
+    *) usage ;;
+  esac
+done
+[[ -n $out || -n $dry ]] || usage
+if [[ ! -x $program ]]; then
+  echo "gpu_check.sh: no $program: cmake --preset default && cmake --build build, or set COLLMARK" >&2
+  exit 2
+fi
+
+kernels=all,ring_interpreted,one_shot/LL,two_shot/LL,parameter_server/links
+if [[ -n $dry ]]; then
+  export COLLMARK_CUDA_DRIVER=${COLLMARK_STUB_DRIVER:-$PWD/build/kernels/stub_driver/libcollmark_stub_driver.so}
+  out=${out:-$(mktemp -d)}
+  ranks=2:3 many=3 sizes=60 dtypes=f32,bf16 operators=avg timed=1K
+  kernels=ring,ring_interpreted,one_shot/LL,parameter_server/links
+  few=(--threads 4 --channels 2)
+else
+  ranks=1:8 many=8 sizes=0,4,60,1K,4100,96K,1M,5M dtypes=f32,f64,f16,bf16,i32,i64,u8
+  operators=sum,prod,min,max,avg timed=8:1G:x8
+  few=()
+fi
+mkdir -p "$out"
+once=(-n 1 -w 0 --time-budget 0.001)
+
+stage() {  # stage NAME FLAGS...: a sweep into NAME.csv
+  local name=$1
+  shift
+  echo "== $name"
+  "${before[@]}" "$program" sweep --backend cuda "${few[@]}" "$@" --csv "$out/$name.csv" >"$out/$name.txt" ||
+    { local code=$?; tail -n 5 "$out/$name.txt"; echo "gpu_check.sh: $name failed; all of it in $out" >&2; exit "$code"; }
+}
+before=()
+
+"$program" doctor | tee "$out/doctor.txt" | grep -E '^ +cuda '
+stage algorithms --algorithm $kernels --ranks $ranks --sizes $sizes --placement in_place,out_of_place "${once[@]}"
+stage types --algorithm $kernels --ranks 3 --sizes 4100 --dtype $dtypes --op $operators \
+  --placement in_place,out_of_place "${once[@]}"
+for collective in reduce_scatter all_gather broadcast reduce all_to_all barrier; do
+  stage "$collective" --collective "$collective" --algorithm all --ranks $many --sizes $sizes \
+    --placement out_of_place "${once[@]}"
+done
+if command -v compute-sanitizer >/dev/null && [[ -z $dry ]]; then
+  before=(compute-sanitizer --error-exitcode 1 --log-file "$out/memcheck.txt")
+  stage memcheck --algorithm $kernels --ranks 4 --sizes 4100 "${once[@]}"
+  before=()
+else
+  echo "== memcheck: not run, $([[ -n $dry ]] && echo "a dry run" || echo "no compute-sanitizer on PATH")"
+fi
+stage times --algorithm ring,ring_interpreted,two_shot,two_shot/LL,one_shot,one_shot/LL,parameter_server,double_binary_tree \
+  --ranks 2,$many --sizes $timed --placement out_of_place --time-budget 0.2
+gpus=$(grep -c . < <(nvidia-smi -L 2>/dev/null || true) || true)
+[[ $gpus -gt 1 ]] || echo "links not measured: all ranks shared one device"
+echo "all results right; rows, tables and run.json in $out"

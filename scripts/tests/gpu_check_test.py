@@ -1,0 +1,48 @@
+"""`scripts/gpu_check.sh --dry-run`: the commands that a machine with a GPU would run, on the stub driver."""
+
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from program import PROGRAM, ROOT, environment
+from sweep_support import rows_of
+
+SCRIPT = ROOT / "scripts/gpu_check.sh"
+
+
+def check(*flags, **changes):
+    return subprocess.run(
+        [SCRIPT, *flags],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+        env=environment(COLLMARK=PROGRAM, **changes),
+    )
+
+
+class DryRun(unittest.TestCase):
+    def test_every_stage_runs_and_says_what_it_could_not_show(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = check("--dry-run", "--out", folder)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            for words in ("collmark stub", "memcheck: not run", "links not measured", "all results right"):
+                self.assertIn(words, done.stdout)
+            for path in Path(folder).glob("*.csv"):
+                for row in rows_of(path):
+                    self.assertIn(row["status"], ("ok", "skipped"), row)
+            self.assertGreater(len(rows_of(Path(folder) / "types.csv")), 10)
+
+    def test_a_wrong_result_ends_it_with_5(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = check("--dry-run", "--out", folder, COLLMARK_TEST_CORRUPT="0")
+            self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
+            self.assertIn("algorithms failed", done.stderr)
+
+    def test_without_a_folder_it_refuses(self):
+        self.assertEqual(check().returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
