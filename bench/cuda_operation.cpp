@@ -50,11 +50,14 @@ DeviceData::DeviceData(GpuStream& stream, const ExactData& data, std::size_t str
     : stream_(stream),
       element_(data.patterns().front().size() / kPeriod),
       on_host_(joined(data.patterns())),
+      found_(std::make_unique<PinnedMemory>(stream.gpu(), verdict_bytes(stretches))),
       patterns_(stream.gpu(), size_in_bytes(on_host_.size())),
-      verdicts_(stream.gpu(), size_in_bytes(std::max<std::size_t>(1, stretches) *
-                                            at(most_blocks()) * sizeof(Verdict))),
-      found_(std::make_unique<PinnedMemory>(stream.gpu(), verdicts_.size())) {
+      verdicts_(stream.gpu(), verdict_bytes(stretches)) {
   stream.copy_to_device(patterns_.data(), on_host_.data(), patterns_.size());
+}
+
+Bytes DeviceData::verdict_bytes(std::size_t stretches) const {
+  return size_in_bytes(std::max<std::size_t>(1, stretches) * at(most_blocks()) * sizeof(Verdict));
 }
 
 int DeviceData::most_blocks() const { return 2 * stream_.gpu().facts().multiprocessors; }

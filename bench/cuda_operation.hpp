@@ -32,14 +32,16 @@ class DeviceData {
  private:
   [[nodiscard]] Stretch on_device(const ExactData::Stretch& stretch, std::byte* buffer) const;
   [[nodiscard]] int most_blocks() const;
+  [[nodiscard]] Bytes verdict_bytes(std::size_t stretches) const;
   [[nodiscard]] Grid grid(std::int64_t count) const;
   [[nodiscard]] std::string kernel(std::string_view name) const;
 
   GpuStream& stream_;
   std::size_t element_;             // [bytes]
   std::vector<std::byte> on_host_;  // all patterns, one after the other
-  GpuMemory patterns_, verdicts_;   // verdicts [stretch x block]
   std::unique_ptr<PinnedMemory> found_;
+  GpuMemory patterns_, verdicts_;  // verdicts [stretch x block]. Given back first, which waits
+                                   // for copies to the host
   std::vector<int> compared_, fetched_;  // [stretch]: its blocks
 };
 

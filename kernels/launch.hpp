@@ -60,14 +60,15 @@ class GpuCollective {
   /// Of one device.
   struct Part {
     KernelJob::Ranks ranks;
+    Job job;
+    TransferCounts count_there{nullptr, 0};
+    // The host's ends of copies come first: they go last, when giving back the device's memory has waited for the stream.
+    std::vector<std::byte> host_tables;
+    std::vector<unsigned long long> counts;
+    std::unique_ptr<PinnedMemory> report;  // of given_up
     std::unique_ptr<GpuStream> stream;
     GpuMemory tables, given_up, stuck;
-    std::vector<std::byte> host_tables;    // copied from when the stream comes to it
-    std::unique_ptr<PinnedMemory> report;  // of given_up
-    Job job;
     GpuMemory counted;  // [src x ranks + dst], elements
-    TransferCounts count_there{nullptr, 0};
-    std::vector<unsigned long long> counts;  // as copied
   };
   static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
   void tune(const GpuTuning& asked);
@@ -85,8 +86,8 @@ class GpuCollective {
   std::unique_ptr<KernelJob> job_;
   std::vector<GpuMemory> memory_;
   Reach reach_;
-  std::vector<std::unique_ptr<Part>> parts_;
   std::vector<Stuck> stuck_;  // [block of all launches], as copied
+  std::vector<std::unique_ptr<Part>> parts_;
 };
 
 }  // namespace collmark
