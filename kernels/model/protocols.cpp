@@ -1,7 +1,7 @@
 #include "kernels/model/protocols.hpp"
 
-#include <relacy/relacy.hpp>
 #include <ostream>
+#include <relacy/relacy.hpp>
 
 namespace collmark::model {
 namespace {
