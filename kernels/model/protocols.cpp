@@ -52,7 +52,7 @@ struct Meeting : rl::test_suite<Meeting<kArrive, kWait, kMeetAtTheEnd>, kRanks> 
       for (auto& flag : there) flag($) = 0;
   }
   void meet(unsigned rank, unsigned now) {
-    for (unsigned peer = 0; peer < kRanks; ++peer) arrived[peer][rank].store(now, kArrive, $);
+    for (auto& there : arrived) there[rank].store(now, kArrive, $);
     for (unsigned peer = 0; peer < kRanks; ++peer) wait_for(arrived[rank][peer], now, kWait);
   }
   void thread(unsigned rank) {

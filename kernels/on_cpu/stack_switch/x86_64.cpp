@@ -45,7 +45,7 @@ StackSwitch::StackSwitch(char* stack, std::size_t size, void (*body)()) {
   std::memcpy(left_, first.data(), sizeof first);
 }
 
-StackSwitch::~StackSwitch() = default;
+StackSwitch::~StackSwitch() { left_ = nullptr; }  // nobody goes on there
 
 void StackSwitch::to(StackSwitch& other) { collmark_switch_stack(&left_, other.left_); }
 
