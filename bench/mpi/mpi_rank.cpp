@@ -88,8 +88,11 @@ std::vector<RankProcess> MpiRank::find_processes() const {
   };
   Entry mine{.pid = getpid(), .host = {}};
   gethostname(mine.host.data(), mine.host.size() - 1);
-  std::vector<Entry> all(rank_ == 0 ? static_cast<std::size_t>(ranks_) : 0);
-  MPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, MPI_COMM_WORLD);
+  // Not gathered at rank 0 alone: Open MPI takes a pair's connections by turns, and if one end had sent a message more,
+  // the two directions of a ring of two would meet on one connection from then on.
+  std::vector<Entry> all(static_cast<std::size_t>(ranks_));
+  MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
+  if (rank_ != 0) all.clear();
   std::vector<RankProcess> processes;
   for (const Entry& entry : all) processes.push_back({entry.pid, entry.host.data()});
   return processes;
