@@ -1,8 +1,5 @@
 #include "kernels/cpu_kernels.hpp"
 
-#include <algorithm>
-#include <iterator>
-
 #include "kernels/kernel_list.hpp"
 #include "kernels/kernels.hpp"
 
@@ -27,11 +24,6 @@ constexpr CpuKernel kKernels[] = {COLLMARK_KERNELS(COLLMARK_INSTANCE)
 
 }  // namespace
 
-const CpuKernel* cpu_kernel(std::string_view symbol) {
-  const auto* const found =
-      std::find_if(std::begin(kKernels), std::end(kKernels),
-                   [=](const CpuKernel& kernel) { return kernel.symbol == symbol; });
-  return found == std::end(kKernels) ? nullptr : found;
-}
+std::span<const CpuKernel> cpu_kernels() { return kKernels; }
 
 }  // namespace collmark

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 
 namespace collmark {
@@ -13,7 +14,14 @@ struct CpuKernel {
   bool takes_job = false;  // it moves data between ranks
 };
 
+/// All that the program was linked with: cpu_kernels.cpp, or the few of probe/kernels_of_f32.cpp.
+[[nodiscard]] std::span<const CpuKernel> cpu_kernels();
+
 /// Null if there is no such kernel.
-[[nodiscard]] const CpuKernel* cpu_kernel(std::string_view symbol);
+[[nodiscard]] inline const CpuKernel* cpu_kernel(std::string_view symbol) {
+  for (const CpuKernel& kernel : cpu_kernels())
+    if (kernel.symbol == symbol) return &kernel;
+  return nullptr;
+}
 
 }  // namespace collmark

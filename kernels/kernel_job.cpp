@@ -17,8 +17,6 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-constexpr std::string_view kInterpreted = "_interpreted", kLinks = "/links", kLl = "/LL";
-
 /// The hand-written kernel, by collective, algorithm and way.
 struct HandWritten {
   Collective collective;
@@ -98,41 +96,6 @@ std::string_view name(Kernel kernel) {
   constexpr std::string_view kNames[] = {COLLMARK_KERNELS(COLLMARK_NAME)};
 #undef COLLMARK_NAME
   return kNames[static_cast<std::size_t>(kernel)];
-}
-
-KernelName parse_kernel_name(std::string_view text) {
-  const auto without = [&](std::string_view end) {
-    return std::string(text.substr(0, text.size() - end.size()));
-  };
-  if (text.ends_with(kLinks)) return {without(kLinks), Way::links};
-  if (text.ends_with(kLl)) return {without(kLl), Way::low_latency};
-  if (const std::size_t slash = text.rfind('/');
-      slash != std::string_view::npos && !text.starts_with("file:"))
-    throw Error(ErrorKind::usage, fmt::format("'{}': after the / stands links or LL, not '{}'",
-                                              text, text.substr(slash + 1)));
-  const std::size_t colon = std::min(text.find(':'), text.size());
-  const std::string_view base = text.substr(0, colon);
-  if (base.ends_with(kInterpreted))
-    return {std::string(base.substr(0, base.size() - kInterpreted.size())) +
-                std::string(text.substr(colon)),
-            Way::interpreted};
-  return {std::string(text), Way::standard};
-}
-
-std::string to_string(const KernelName& name) {
-  const std::size_t colon = std::min(name.algorithm.find(':'), name.algorithm.size());
-  switch (name.way) {
-    case Way::interpreted:
-      return name.algorithm.substr(0, colon) + std::string(kInterpreted) +
-             name.algorithm.substr(colon);
-    case Way::links:
-      return name.algorithm + std::string(kLinks);
-    case Way::low_latency:
-      return name.algorithm + std::string(kLl);
-    case Way::standard:
-      break;
-  }
-  return name.algorithm;
 }
 
 KernelJob::KernelJob(KernelTask task, const Tuning& tuning)

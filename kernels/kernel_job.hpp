@@ -1,32 +1,15 @@
 /// How an algorithm of the catalogue runs as a kernel: which one, with how much memory, told what.
-///
-///   name                      kernel
-///   ring                      the hand-written one, if there is one, else the interpreter
-///   ring_interpreted          the interpreter
-///   parameter_server/links    over links, where the standard is to read and store peers' memory directly
-///   two_shot/LL               the low-latency protocol, for small sizes
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "collectives/plan.hpp"
 #include "collectives/reference.hpp"
 #include "kernels/kernel_list.hpp"
+#include "kernels/kernel_name.hpp"
 #include "kernels/world.hpp"
 
 namespace collmark {
-
-/// How data gets from rank to rank, if the name says so.
-enum class Way { standard, interpreted, links, low_latency };
-
-struct KernelName {
-  std::string algorithm;  // as the catalogue knows it, with parameter
-  Way way = Way::standard;
-};
-/// Throws Error{usage} for a protocol that there is none of.
-[[nodiscard]] KernelName parse_kernel_name(std::string_view text);
-[[nodiscard]] std::string to_string(const KernelName& name);
 
 struct Tuning {
   int channels = 4;                      // rounded up to what the kernel needs

@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <iterator>
-
 #include "kernels/cpu_kernels.hpp"
 #include "kernels/kernel_list.hpp"
 #include "kernels/kernels.hpp"
@@ -17,11 +14,6 @@ constexpr CpuKernel kKernels[] = {COLLMARK_KERNELS(COLLMARK_F32)};
 
 }  // namespace
 
-const CpuKernel* cpu_kernel(std::string_view symbol) {
-  const auto* const found =
-      std::find_if(std::begin(kKernels), std::end(kKernels),
-                   [=](const CpuKernel& kernel) { return kernel.symbol == symbol; });
-  return found == std::end(kKernels) ? nullptr : found;
-}
+std::span<const CpuKernel> cpu_kernels() { return kKernels; }
 
 }  // namespace collmark
