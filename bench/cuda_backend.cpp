@@ -6,7 +6,8 @@
 #include <limits>
 #include <new>
 
-#include "bench/cuda_operation.hpp"
+#include "bench/device_operation.hpp"
+#include "bench/leave_behind.hpp"
 #include "bench/library_name.hpp"
 #include "bench/proof.hpp"
 #include "bench/solo_team.hpp"
@@ -15,10 +16,13 @@
 #include "collectives/catalogue.hpp"
 #include "collectives/partition.hpp"
 #include "kernels/image.hpp"
+#include "kernels/launch.hpp"
 
 namespace collmark {
 namespace {
 
+constexpr int kHostWaitsLonger = 4;          // times, than ranks wait for each other
+constexpr int kLooksPerMillisecond = 2'000;  // at a flag that is not there yet; about as a GPU does
 constexpr std::string_view kStub =
     "collmark stub";  // what the name of a device that is none begins with
 
@@ -44,28 +48,25 @@ KernelName kernel_name(const std::string& asked) {
   throw Unsupported("GPUs reach each other's memory: a window is for processes, --backend mpi");
 }
 
-std::string description(const Gpu& gpu) {
+/// The ranks' own waits end first, and say more.
+HostPatience longer(HostPatience patience) {
+  patience.timeout = patience.timeout * kHostWaitsLonger + std::chrono::seconds(1);
+  return patience;
+}
+
+std::uint32_t looks_in(std::chrono::milliseconds timeout) {
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(timeout.count() * kLooksPerMillisecond, 1, std::int64_t{1} << 31));
+}
+
+}  // namespace
+
+std::string describe(const Gpu& gpu) {
   const GpuFacts& f = gpu.facts();
   return fmt::format("{} ({}, {}, sm_{}{}, {} multiprocessors, {}; driver for CUDA {})", f.name,
                      f.uuid, f.pci, f.major, f.minor, f.multiprocessors, readable(f.memory),
                      cuda_version(gpu.driver().version()));
 }
-
-/// What may still be in use by a device that does not come to an end: giving it back would wait for that.
-void leave_behind(std::unique_ptr<Gpus> gpus, std::unique_ptr<CudaOperation> operation) {
-  static auto* const left = new std::vector<std::pair<Gpus*, CudaOperation*>>;
-  left->emplace_back(gpus.release(), operation.release());
-}
-
-bool is_idle(const CudaOperation& operation) {
-  try {
-    return operation.idle();
-  } catch (const Error&) {  // it is lost
-    return false;
-  }
-}
-
-}  // namespace
 
 CudaBackend::CudaBackend(const BackendOptions& options) : options_(options) {
   try {
@@ -95,7 +96,7 @@ Bytes CudaBackend::memory_available() const {
 
 std::vector<std::string> CudaBackend::devices() const {
   std::vector<std::string> all;
-  for (int d = 0; gpus_ && d < gpus_->size(); ++d) all.push_back(description((*gpus_)[d]));
+  for (int d = 0; gpus_ && d < gpus_->size(); ++d) all.push_back(describe((*gpus_)[d]));
   return all;
 }
 
@@ -116,30 +117,47 @@ CaseResult CudaBackend::run(const Case& c) {
   return result;
 }
 
+/// A collective on the GPUs, and what times and checks it.
+struct CudaBackend::Running {
+  Running(Gpus& gpus, const KernelTask& task, const GpuTuning& tuning)
+      : collective(gpus, task, tuning) {}
+  GpuCollective collective;
+  std::optional<DeviceOperation> operation;
+};
+
 void CudaBackend::measure_into(CaseResult& result, const Case& c) {
-  const CudaOperation::What what{
-      .task = {.name = kernel_name(c.algorithm),
-               .collective = c.collective,
-               .ranks = c.ranks,
-               .root = c.root,
-               .payload = {c.count, c.dtype, c.op},
-               .placement = c.placement},
-      .tuning = options_.gpu,
-      .patience = {.timeout = options_.timeout, .interrupted = &interrupted_},
-      .evicts = c.measure.cache == CacheState::cold,
-      .hooks = test_hooks_from_environment()};
-  auto operation = std::make_unique<CudaOperation>(*gpus_, what);
+  const KernelTask task{.name = kernel_name(c.algorithm),
+                        .collective = c.collective,
+                        .ranks = c.ranks,
+                        .root = c.root,
+                        .payload = {c.count, c.dtype, c.op},
+                        .placement = c.placement};
+  const TestHooks hooks = test_hooks_from_environment();
+  auto running = std::make_unique<Running>(*gpus_, task, options_.gpu);
+  running->collective.set_looks(looks_in(options_.timeout));
+  if (hooks.absent_rank) running->collective.leave_out(*hooks.absent_rank);
   try {
-    measure_with(*operation, result, c);
+    running->operation.emplace(
+        running->collective,
+        DeviceOperation::What{
+            .payload = task.payload,
+            .placement = c.placement,
+            .patience = longer({.timeout = options_.timeout, .interrupted = &interrupted_}),
+            .evicts = c.measure.cache == CacheState::cold,
+            .hooks = hooks});
+    measure_with(*running, result, c);
   } catch (...) {
-    if (!is_idle(*operation)) leave_behind(std::move(gpus_), std::move(operation));
+    if (running->operation && !running->operation->idle()) {
+      leave_behind(std::move(running));
+      leave_behind(std::move(gpus_));
+    }
     throw;
   }
 }
 
-void CudaBackend::measure_with(CudaOperation& operation, CaseResult& result, const Case& c) {
-  const GpuCollective& collective = operation.collective();
-  const Schedule& schedule = collective.job().schedule();
+void CudaBackend::measure_with(Running& running, CaseResult& result, const Case& c) {
+  GpuCollective& collective = running.collective;
+  const Schedule& schedule = collective.shape();
   result.rounds = schedule.steps;
   result.chunk = Bytes{Partition(schedule, c.count).largest().value *
                        static_cast<std::int64_t>(size_of(c.dtype))};
@@ -151,12 +169,20 @@ void CudaBackend::measure_with(CudaOperation& operation, CaseResult& result, con
     return;
   }
   SoloTeam all_ranks;
-  result.measurement = measure(all_ranks, operation, c.measure);
-  result.wire_busiest = operation.count_busiest();
+  result.measurement = measure(all_ranks, *running.operation, c.measure);
+  result.wire_busiest = count_busiest(running);
   if (!result.measurement.correct()) {
     result.status = Status::failed;
     result.reason = describe(result.measurement.check, c.dtype);
   }
+}
+
+/// Runs once more, untimed. Empty if the driver does not let kernels be told to count.
+std::optional<Bytes> CudaBackend::count_busiest(Running& running) {
+  running.operation->rewrite_input();
+  if (!running.collective.run_counted()) return std::nullopt;
+  running.operation->settle();
+  return running.collective.busiest();
 }
 
 }  // namespace collmark

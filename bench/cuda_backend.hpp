@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,8 @@
 
 namespace collmark {
 
-class CudaOperation;
+/// One line: what it is, and which.
+[[nodiscard]] std::string describe(const Gpu& gpu);
 
 class CudaBackend : public Backend {
  public:
@@ -29,7 +31,9 @@ class CudaBackend : public Backend {
 
  private:
   void measure_into(CaseResult& result, const Case& c);
-  void measure_with(CudaOperation& operation, CaseResult& result, const Case& c);
+  struct Running;
+  void measure_with(Running& running, CaseResult& result, const Case& c);
+  [[nodiscard]] static std::optional<Bytes> count_busiest(Running& running);
 
   BackendOptions options_;
   Availability availability_{.here = true, .reason = ""};

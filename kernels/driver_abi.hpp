@@ -59,11 +59,18 @@ struct ModuleObject;
 struct FunctionObject;
 struct StreamObject;
 struct EventObject;
+struct GraphObject;
+struct GraphExecObject;
 using Context = ContextObject*;
 using Module = ModuleObject*;
 using Function = FunctionObject*;
 using Stream = StreamObject*;
 using Event = EventObject*;
+using Graph = GraphObject*;
+using GraphExec = GraphExecObject*;  // one that can be launched
+
+/// Which calls a capture forbids while it lasts.
+enum class CaptureMode : int { global = 0, thread_local_only = 1, relaxed = 2 };
 
 inline constexpr unsigned kStreamNonBlocking = 1;  // does not wait for the default stream
 inline constexpr unsigned kEventDefault = 0;
@@ -113,6 +120,13 @@ inline constexpr unsigned kWaitUntilEqualOrMore = 0;
   F(stream_destroy, cuStreamDestroy_v2, (Stream stream))                                          \
   F(stream_wait_value, cuStreamWaitValue32_v2,                                                    \
     (Stream stream, Pointer word, unsigned value, unsigned flags))                                \
+  F(stream_begin_capture, cuStreamBeginCapture_v2, (Stream stream, CaptureMode mode))             \
+  F(stream_end_capture, cuStreamEndCapture, (Stream stream, Graph * graph))                       \
+  F(graph_instantiate, cuGraphInstantiateWithFlags,                                               \
+    (GraphExec * exec, Graph graph, unsigned long long flags))                                    \
+  F(graph_launch, cuGraphLaunch, (GraphExec exec, Stream stream))                                 \
+  F(graph_exec_destroy, cuGraphExecDestroy, (GraphExec exec))                                     \
+  F(graph_destroy, cuGraphDestroy, (Graph graph))                                                 \
   F(event_create, cuEventCreate, (Event * event, unsigned flags))                                 \
   F(event_destroy, cuEventDestroy_v2, (Event event))                                              \
   F(event_record, cuEventRecord, (Event event, Stream stream))                                    \

@@ -111,6 +111,21 @@ class GpuEvent {
   cu::Event event_ = nullptr;
 };
 
+/// What a stream was given between begin_capture() and end_capture(), to be given to it again as a whole. The memory that it
+/// names must live as long.
+class GpuGraph {
+ public:
+  GpuGraph(const Gpu& gpu, cu::Graph captured);  // takes it over
+  ~GpuGraph();
+  GpuGraph(const GpuGraph&) = delete;
+  GpuGraph& operator=(const GpuGraph&) = delete;
+  [[nodiscard]] cu::GraphExec handle() const { return exec_; }
+
+ private:
+  const Gpu& gpu_;
+  cu::GraphExec exec_ = nullptr;
+};
+
 struct Grid {
   int blocks = 1;
   int threads = 32;
@@ -125,6 +140,8 @@ class GpuStream {
   GpuStream& operator=(const GpuStream&) = delete;
 
   [[nodiscard]] Gpu& gpu() const { return gpu_; }
+  /// For libraries that queue work of their own.
+  [[nodiscard]] cu::Stream handle() const { return stream_; }
 
   /// `argument`: the one parameter of the kernel; copied.
   template <class Argument>
@@ -142,6 +159,11 @@ class GpuStream {
   /// Until the 32-bit word has reached `value`, as reached() of flag.hpp says.
   void wait_for(cu::Pointer word, std::uint32_t value);
   void record(const GpuEvent& event);
+
+  /// From here on nothing runs: what the stream is given, by whatever thread, is kept for end_capture().
+  void begin_capture();
+  [[nodiscard]] std::unique_ptr<GpuGraph> end_capture();
+  void replay(const GpuGraph& graph);
 
  private:
   enum class Together { no, yes };

@@ -14,7 +14,8 @@ constexpr std::chrono::microseconds kBusy{200}, kNap{20};  // of waiting: first 
 
 }  // namespace
 
-GpuClock::GpuClock(std::vector<GpuStream*> streams, HostPatience patience) : patience_(patience) {
+GpuClock::GpuClock(std::vector<GpuStream*> streams, HostPatience patience)
+    : patience_(std::move(patience)) {
   for (GpuStream* stream : streams)
     lanes_.push_back({stream, std::make_unique<GpuEvent>(stream->gpu()),
                       std::make_unique<GpuEvent>(stream->gpu())});
@@ -66,6 +67,7 @@ void GpuClock::finish() {
     const auto waited = std::chrono::steady_clock::now() - begin;
     if (patience_.interrupted != nullptr && patience_.interrupted->load(std::memory_order_relaxed))
       throw Error(ErrorKind::interrupted, "interrupted");
+    if (patience_.watch) patience_.watch();
     if (waited > patience_.timeout)
       throw Error(ErrorKind::timed_out, "the GPU has not come to an end of its kernels for " +
                                             std::to_string(patience_.timeout.count()) +

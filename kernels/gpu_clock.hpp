@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -20,6 +21,7 @@ namespace collmark {
 struct HostPatience {
   std::chrono::milliseconds timeout{30'000};
   const std::atomic<bool>* interrupted = nullptr;
+  std::function<void()> watch = {};  // called now and then; what it throws ends the wait
 };
 
 class GpuClock {
@@ -38,7 +40,8 @@ class GpuClock {
   [[nodiscard]] Seconds stop();
 
   /// Waits for all that was queued.
-  ///   Throws   Error{timed_out, interrupted}, and then work may still be under way; Error{lost} as Driver::check
+  ///   Throws   Error{timed_out, interrupted} or what watch() throws, and then work may still be under way;
+  ///            Error{lost} as Driver::check
   void finish();
   /// What finish() was to wait for has come to its end.
   [[nodiscard]] bool idle() const;

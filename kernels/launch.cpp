@@ -6,6 +6,7 @@
 
 #include "collectives/catalogue.hpp"
 #include "collectives/error.hpp"
+#include "kernels/hang.hpp"
 
 namespace collmark {
 namespace {
@@ -210,7 +211,7 @@ bool GpuCollective::gave_up() const {
   });
 }
 
-const std::vector<Stuck>& GpuCollective::fetch_stuck() {
+void GpuCollective::queue_complaint() {
   stuck_.clear();
   std::size_t blocks = 0;
   for (const auto& part : parts_) blocks += at(part->stuck.size().value) / sizeof(Stuck);
@@ -220,7 +221,8 @@ const std::vector<Stuck>& GpuCollective::fetch_stuck() {
     part->stream->copy_to_host(to, part->stuck.data(), part->stuck.size());
     to += part->stuck.size().value;
   }
-  return stuck_;
 }
+
+std::string GpuCollective::complaint() const { return hang(stuck_); }
 
 }  // namespace collmark

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/device_collective.hpp"
 #include "kernels/gpu.hpp"
 #include "kernels/gpu_tuning.hpp"
 #include "kernels/kernel_job.hpp"
@@ -18,7 +19,7 @@
 
 namespace collmark {
 
-class GpuCollective {
+class GpuCollective final : public DeviceCollective {
  public:
   ///   Throws   Unsupported     no such kernel; too many ranks or channels; out of memory; devices that do not reach
   ///                            each other
@@ -29,11 +30,13 @@ class GpuCollective {
   /// "channels=8 threads=512 slots=4 slot_bytes=131072"
   [[nodiscard]] std::string tuning() const;
 
-  [[nodiscard]] int devices() const { return static_cast<int>(parts_.size()); }
-  [[nodiscard]] GpuStream& stream(int device) const { return *parts_[at(device)]->stream; }
-  [[nodiscard]] int device_of(int rank) const { return rank / ranks_each_; }
-  [[nodiscard]] std::byte* input(int rank) const { return reach_.inputs[at(rank)]; }
-  [[nodiscard]] std::byte* output(int rank) const { return reach_.outputs[at(rank)]; }
+  [[nodiscard]] const Schedule& shape() const override { return job_->schedule(); }
+  [[nodiscard]] RankRange ranks() const override { return {.first = 0, .count = task_.ranks}; }
+  [[nodiscard]] int devices() const override { return static_cast<int>(parts_.size()); }
+  [[nodiscard]] GpuStream& stream(int device) const override { return *parts_[at(device)]->stream; }
+  [[nodiscard]] int device_of(int rank) const override { return rank / ranks_each_; }
+  [[nodiscard]] std::byte* input(int rank) const override { return reach_.inputs[at(rank)]; }
+  [[nodiscard]] std::byte* output(int rank) const override { return reach_.outputs[at(rank)]; }
 
   /// Before they give up, ranks look so often at a flag that does not come.
   void set_looks(std::uint32_t looks);
@@ -42,19 +45,16 @@ class GpuCollective {
 
   // These queue work; whoever owns the streams waits for it.
 
-  /// One operation on every device.
-  void run();
+  void run() override;
   /// The same, and counts what ranks give each other. Nothing else may be under way.
   /// False, and nothing is queued, if the driver does not let kernels be told to count.
   [[nodiscard]] bool run_counted();
   /// What the busiest rank sent or received in run_counted(), the larger of both, once the streams are done.
   [[nodiscard]] Bytes busiest() const;
-  /// Makes gave_up() current.
-  void queue_report();
-  /// A rank has waited too long, in some run so far.
-  [[nodiscard]] bool gave_up() const;
-  /// What blocks have waited for, in this list once the streams are done; for hang().
-  [[nodiscard]] const std::vector<Stuck>& fetch_stuck();
+  void queue_report() override;
+  [[nodiscard]] bool gave_up() const override;
+  void queue_complaint() override;
+  [[nodiscard]] std::string complaint() const override;
 
  private:
   /// Of one device.
@@ -86,7 +86,7 @@ class GpuCollective {
   std::unique_ptr<KernelJob> job_;
   std::vector<GpuMemory> memory_;
   Reach reach_;
-  std::vector<Stuck> stuck_;  // [block of all launches], as copied
+  std::vector<Stuck> stuck_;  // [block of all launches]: what it waited for, as copied
   std::vector<std::unique_ptr<Part>> parts_;
 };
 

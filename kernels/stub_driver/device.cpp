@@ -89,11 +89,11 @@ cu::Status Machine::launch(Stream& stream, const CpuKernel& kernel, int blocks, 
   const auto* const first = static_cast<const std::byte*>(argument);
   if (faults_.happens("hang")) {
     stream.queue.will_hang();
-    stream.queue.push(hang_forever);
+    stream.push(hang_forever);
   }
   const bool crashes = faults_.happens("crash");
   const cu::Device device = stream.device;
-  stream.queue.push(
+  stream.push(
       [=, this, &kernel, copy = std::vector<std::byte>(first, first + kernel.argument_bytes)] {
         if (crashes) crashed();
         if (state() != cu::Status::success) return;

@@ -30,10 +30,19 @@ struct Event {
   std::chrono::steady_clock::time_point at;  // published by `passed`
 };
 
+/// What a stream was given during a capture, in order.
+struct Graph {
+  std::vector<Queue::Task> tasks;
+};
+
 struct Stream {
   explicit Stream(cu::Device on) : device(on) {}
+  void push(Queue::Task task) {
+    capture ? capture->tasks.push_back(std::move(task)) : queue.push(std::move(task));
+  }
   cu::Device device;
   Queue queue;
+  std::unique_ptr<Graph> capture;  // null: none is under way
 };
 
 /// All that there is, from the first call on. Calls come from any thread.

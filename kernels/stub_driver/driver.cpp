@@ -48,7 +48,7 @@ template <class Task>
 Status in_order(Stream stream, Task task) {
   if (const Status status = obstacle(); status != Status::success) return status;
   if (stream_of(stream).device != current) return Status::invalid_handle;
-  stream_of(stream).queue.push([task] {
+  stream_of(stream).push([task] {
     if (machine().state() == Status::success) task();
   });
   return Status::success;
@@ -252,6 +252,40 @@ Status cuStreamWaitValue32_v2(Stream stream, Pointer word, unsigned value, unsig
   });
 }
 
+Status cuStreamBeginCapture_v2(Stream stream, CaptureMode) {
+  if (const Status status = obstacle(); status != Status::success) return status;
+  if (stream_of(stream).capture) return Status::invalid_value;
+  stream_of(stream).capture = std::make_unique<stub::Graph>();
+  return Status::success;
+}
+
+Status cuStreamEndCapture(Stream stream, Graph* graph) {
+  if (!stream_of(stream).capture) return Status::invalid_value;
+  *graph = reinterpret_cast<Graph>(stream_of(stream).capture.release());
+  return Status::success;
+}
+
+Status cuGraphInstantiateWithFlags(GraphExec* exec, Graph graph, unsigned long long) {
+  if (machine().faults().happens("no_graph")) return Status::not_supported;
+  *exec = reinterpret_cast<GraphExec>(new stub::Graph(*reinterpret_cast<stub::Graph*>(graph)));
+  return Status::success;
+}
+
+Status cuGraphLaunch(GraphExec exec, Stream stream) {
+  if (const Status status = obstacle(); status != Status::success) return status;
+  if (stream_of(stream).device != current) return Status::invalid_handle;
+  for (const auto& task : reinterpret_cast<stub::Graph*>(exec)->tasks) stream_of(stream).push(task);
+  return Status::success;
+}
+
+Status cuGraphExecDestroy(GraphExec exec) {
+  return delete reinterpret_cast<stub::Graph*>(exec), Status::success;
+}
+
+Status cuGraphDestroy(Graph graph) {
+  return delete reinterpret_cast<stub::Graph*>(graph), Status::success;
+}
+
 Status cuEventCreate(Event* event, unsigned) {
   if (const Status status = obstacle(); status != Status::success) return status;
   *event = reinterpret_cast<Event>(new EventOwner(std::make_shared<stub::Event>()));
@@ -295,6 +329,16 @@ Status cuLaunchCooperativeKernel(Function function, unsigned grid_x, unsigned, u
       machine().multiprocessors() * machine().blocks_of_multiprocessor(static_cast<int>(block_x));
   if (static_cast<int>(grid_x) > most) return Status::cooperative_launch_too_large;
   return launched(function, grid_x, block_x, stream, arguments);
+}
+
+// These are for libraries beside collmark, as the stub of NCCL.
+
+Status cuCtxGetCurrent(Context* context) {
+  return *context = current < 0 ? nullptr : context_of(current), Status::success;
+}
+
+Status cuLaunchHostFunc(Stream stream, void (*function)(void*), void* data) {
+  return in_order(stream, [function, data] { function(data); });
 }
 
 }  // extern "C"

@@ -6,15 +6,15 @@
 namespace collmark::stub {
 namespace {
 
-std::string variable(const char* name) {
+std::string text_of(const char* name) {
   const char* const text = std::getenv(name);
   return text == nullptr ? "" : text;
 }
 
 }  // namespace
 
-Faults::Faults() {
-  std::istringstream words(variable("COLLMARK_STUB_FAULT"));
+Faults::Faults(const char* variable) {
+  std::istringstream words(text_of(variable));
   for (std::string word; std::getline(words, word, ',');) {
     const std::size_t at = word.find('@');
     counts_[word.substr(0, at)].when =
@@ -31,7 +31,7 @@ bool Faults::happens(const std::string& fault) {
 }
 
 int devices_from_environment() {
-  const std::string text = variable("COLLMARK_STUB_DEVICES");
+  const std::string text = text_of("COLLMARK_STUB_DEVICES");
   return text.empty() ? 1 : std::atoi(text.c_str());
 }
 

@@ -12,6 +12,7 @@
 ///     launch_error      a launch is refused
 ///     crash             a kernel reads memory that it does not own; nothing works after that
 ///     hang              a launch never ends
+///     no_graph          a graph cannot be made
 #pragma once
 
 #include <map>
@@ -22,8 +23,8 @@ namespace collmark::stub {
 
 class Faults {
  public:
-  /// What the environment says now.
-  Faults();
+  /// What the environment says now, in this variable.
+  explicit Faults(const char* variable = "COLLMARK_STUB_FAULT");
 
   /// Asked each time that it could happen.
   [[nodiscard]] bool happens(const std::string& fault);

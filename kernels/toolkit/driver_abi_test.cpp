@@ -54,6 +54,10 @@ static_assert(cu::kStreamNonBlocking == CU_STREAM_NON_BLOCKING);
 static_assert(cu::kEventDefault == CU_EVENT_DEFAULT);
 static_assert(cu::kHostMapped == (CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
 static_assert(cu::kWaitUntilEqualOrMore == CU_STREAM_WAIT_VALUE_GEQ);
+static_assert(static_cast<int>(cu::CaptureMode::global) == CU_STREAM_CAPTURE_MODE_GLOBAL);
+static_assert(static_cast<int>(cu::CaptureMode::thread_local_only) ==
+              CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+static_assert(static_cast<int>(cu::CaptureMode::relaxed) == CU_STREAM_CAPTURE_MODE_RELAXED);
 static_assert(std::is_same_v<cu::Device, CUdevice> && std::is_same_v<cu::Pointer, CUdeviceptr>);
 static_assert(sizeof(cu::Uuid) == sizeof(CUuuid) && sizeof(cu::Status) == sizeof(CUresult) &&
               sizeof(cu::Attribute) == sizeof(CUdevice_attribute));
@@ -76,6 +80,9 @@ COLLMARK_TYPE(CUmodule, cu::Module);
 COLLMARK_TYPE(CUfunction, cu::Function);
 COLLMARK_TYPE(CUstream, cu::Stream);
 COLLMARK_TYPE(CUevent, cu::Event);
+COLLMARK_TYPE(CUgraph, cu::Graph);
+COLLMARK_TYPE(CUgraphExec, cu::GraphExec);
+COLLMARK_TYPE(CUstreamCaptureMode, cu::CaptureMode);
 template <class T>
 requires(!std::is_same_v<typename Ours<T>::type, T>) struct Ours<T*> {
   using type = typename Ours<T>::type*;

@@ -1,0 +1,65 @@
+/// A collective on devices as measurement sees it: its ranks' inputs written and results compared where they lie.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "bench/device_data.hpp"
+#include "bench/exact_data.hpp"
+#include "bench/operation.hpp"
+#include "bench/test_hooks.hpp"
+#include "kernels/device_collective.hpp"
+#include "kernels/gpu_clock.hpp"
+
+namespace collmark {
+
+class DeviceOperation : public Operation, private OwnClock {
+ public:
+  struct What {
+    Payload payload = {};
+    Placement placement = Placement::out_of_place;
+    HostPatience patience = {};
+    bool evicts = false;  // evict() will be called
+    TestHooks hooks = {};
+  };
+  /// The collective must outlive it.
+  ///   Throws   as ExactData; Unsupported if memory runs out
+  DeviceOperation(DeviceCollective& collective, const What& what);
+
+  /// Waits.  Throws Error{timed_out} if a rank has given up, else as GpuClock::finish and DeviceCollective::watch.
+  void settle() const;
+  /// From here on run() replays what one run of the collective queues, as one graph for each device.
+  ///   Throws   Unsupported if the driver makes no graph of it
+  void capture();
+  /// Nothing is under way on any device: the memory may be given back without waiting. Not so if one is lost.
+  [[nodiscard]] bool idle() const;
+
+  [[nodiscard]] OperationTraits traits() const override;
+  void rewrite_input() override;
+  void run() override;
+  [[nodiscard]] Check check() const override;
+  void evict() override;
+  [[nodiscard]] Moved moved() const override { return {}; }
+  [[nodiscard]] OwnClock* own_clock() override { return this; }
+
+ private:
+  void start() override { clock_->start(); }
+  [[nodiscard]] std::chrono::nanoseconds stop() override;
+  void spoil();
+  [[nodiscard]] WrongElement wrong_element(int rank, const ExactData::Stretch& stretch,
+                                           std::int64_t position) const;
+  template <class Visit>
+  void for_each_rank(Visit visit) const;
+
+  DeviceCollective& collective_;
+  What what_;
+  ExactData data_;
+  std::vector<std::unique_ptr<DeviceData>> on_device_;  // [device]
+  std::vector<GpuMemory> to_walk_;                      // [device]
+  std::vector<std::unique_ptr<GpuGraph>> graphs_;       // [device]; none: run() launches
+  std::unique_ptr<GpuClock> clock_;
+  int generation_ = 0;
+  int runs_ = 0;
+};
+
+}  // namespace collmark
