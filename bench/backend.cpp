@@ -5,34 +5,11 @@
 #include "bench/choice.hpp"
 #include "bench/cuda_backend.hpp"
 #include "bench/mpi_backend.hpp"
+#include "bench/nccl_backend.hpp"
 #include "bench/table.hpp"
 #include "bench/threads_backend.hpp"
 
 namespace collmark {
-namespace {
-
-/// A backend that this program was built without: known by name, so that asking for it is told from
-/// a slip of the pen.
-class AbsentBackend : public Backend {
- public:
-  explicit AbsentBackend(std::string_view name) : name_(name) {}
-  [[nodiscard]] std::string_view name() const override { return name_; }
-  [[nodiscard]] Availability availability() const override {
-    return {.here = false, .reason = "not built into this version"};
-  }
-  [[nodiscard]] Bytes memory_needed(const Case&) const override { return {}; }
-  [[nodiscard]] Bytes memory_available() const override { return {}; }
-  [[nodiscard]] CaseResult run(const Case& c) override {
-    return {.status = Status::skipped, .reason = availability().reason, .algorithm = c.algorithm};
-  }
-  void interrupt() noexcept override {}
-
- private:
-  std::string name_;
-};
-
-}  // namespace
-
 std::string_view name(Placement placement) {
   return placement == Placement::in_place ? "in_place" : "out_of_place";
 }
@@ -65,7 +42,7 @@ std::unique_ptr<Backend> make_backend(std::string_view name, const BackendOption
   if (known == "threads") return std::make_unique<ThreadsBackend>(options);
   if (known == "mpi") return std::make_unique<MpiBackend>(options);
   if (known == "cuda") return std::make_unique<CudaBackend>(options);
-  return std::make_unique<AbsentBackend>(known);
+  return std::make_unique<NcclBackend>(options);
 }
 
 }  // namespace collmark

@@ -96,10 +96,16 @@ Part cuda() {
   return {"cuda", true, fmt::format("{}; {}", fmt::join(backend->devices(), "; "), kernels)};
 }
 
+/// Opens the library, whether or not there is a GPU for it.
+Part nccl() {
+  const auto backend = make_backend("nccl", {});
+  const Availability a = backend->availability();
+  return {"nccl", a.here, a.here ? backend->devices().front() : a.reason};
+}
+
 Findings examine() {
   Host host = this_host();
-  std::vector<Part> parts = {
-      threads(host), mpi(), cuda(), {"nccl", false, "not built into this version"}};
+  std::vector<Part> parts = {threads(host), mpi(), cuda(), nccl()};
   return {.host = std::move(host),
           .noise = check_noise(),
           .shared_memory = free_shared_memory(),

@@ -37,11 +37,16 @@ constexpr std::array kSpellings{
 }  // namespace
 
 bool is_library(std::string_view algorithm) {
-  return algorithm == kLibrary || algorithm.starts_with("library:");
+  return algorithm == kLibrary || algorithm.starts_with("library:") ||
+         algorithm.starts_with("library/");
 }
 
 LibraryName parse_library_name(std::string_view text) {
   if (text == kLibrary) return {};
+  if (text[kLibrary.size()] == '/')
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("'{}': only NCCL has variants of its own choice, --backend nccl", text));
   std::string_view rest = text.substr(kLibrary.size() + 1);
   const std::size_t colon = rest.find(':');
   LibraryName name{.algorithm = std::string(rest.substr(0, colon))};

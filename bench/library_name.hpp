@@ -18,10 +18,10 @@ struct LibraryName {
   std::string parameter = {};  // ":1M", as written
 };
 
-/// Is it `library`, alone or with something behind a colon?
+/// Is it `library`, alone or with something behind a colon or a slash?
 [[nodiscard]] bool is_library(std::string_view algorithm);
 
-/// Throws Error{usage} for an empty name, or a segment that is no size.
+/// Of an MPI library.  Throws Error{usage} for an empty name, a variant, or a segment that is no size.
 [[nodiscard]] LibraryName parse_library_name(std::string_view text);
 
 /// One that a library can be made to use: `name` is the field's, `theirs` the library's own where that differs.

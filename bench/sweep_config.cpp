@@ -9,6 +9,7 @@
 
 #include "bench/library_name.hpp"
 #include "bench/mpi_support.hpp"
+#include "bench/nccl_name.hpp"
 #include "bench/shuffle.hpp"
 #include "bench/variant.hpp"
 #include "collectives/catalogue.hpp"
@@ -22,8 +23,13 @@ constexpr Seconds kLongestWarmUp{1.0};
 constexpr int kManyRanks = 1'024;   // enough to see that a name is known; more take time to build
 constexpr double kMostCases = 1e6;  // some hours, and some hundred MB for the plan
 
-/// A name that the mpi backend's library does not know must not be found out case by case.
-void require_known_to_library(Collective collective, const std::string& asked) {
+/// A name that the backend's library does not know must not be found out case by case.
+void require_known_to_library(Collective collective, const std::string& asked,
+                              const std::string& backend) {
+  if (backend == "nccl") {
+    (void)parse_nccl_name(asked);
+    return;
+  }
   const LibraryName name = parse_library_name(asked);
   if (name.algorithm.empty()) return;
   const std::vector<LibraryAlgorithm> choices = library_algorithms(collective);
@@ -31,8 +37,21 @@ void require_known_to_library(Collective collective, const std::string& asked) {
   (void)choose_library_algorithm(collective, name, choices);
 }
 
+/// The names that stand for `library:all`: none on a library that cannot be told.
+std::vector<std::string> library_names(Collective collective, const std::string& backend) {
+  std::vector<std::string> names;
+  if (backend == "nccl") {
+    for (const std::string& name : nccl_algorithms(collective)) names.push_back("library:" + name);
+    return names;
+  }
+  for (const LibraryAlgorithm& a : library_algorithms(collective))
+    names.push_back("library:" + a.name);
+  return names;
+}
+
 /// The names as asked for, "all" spelt out, each known to the catalogue (or a library's).
-std::vector<std::string> algorithms_of(Collective collective, const SweepConfig& config) {
+std::vector<std::string> algorithms_of(Collective collective, const SweepConfig& config,
+                                       const std::string& backend) {
   std::vector<std::string> names;
   for (const std::string& asked : config.algorithms) {
     const auto [algorithm, variant] = split_variant(asked);
@@ -40,13 +59,12 @@ std::vector<std::string> algorithms_of(Collective collective, const SweepConfig&
       for (const Algorithm& a : catalogue(collective)) names.push_back(joined(a.name, variant));
       continue;
     }
-    if (asked == "library:all") {  // none on a library that cannot be told
-      for (const LibraryAlgorithm& a : library_algorithms(collective))
-        names.push_back("library:" + a.name);
+    if (asked == "library:all") {
+      for (std::string& name : library_names(collective, backend)) names.push_back(std::move(name));
       continue;
     }
     if (is_library(asked))
-      require_known_to_library(collective, asked);
+      require_known_to_library(collective, asked, backend);
     else
       require_known(collective, algorithm, config.ranks.front());
     names.push_back(asked);
@@ -58,7 +76,8 @@ std::vector<std::string> algorithms_of(Collective collective, const SweepConfig&
 void for_each_case(const SweepConfig& config, std::size_t backend,
                    const std::function<void(PlannedCase)>& visit) {
   for (const Collective collective : config.collectives) {
-    const std::vector<std::string> algorithms = algorithms_of(collective, config);
+    const std::vector<std::string> algorithms =
+        algorithms_of(collective, config, config.backends[backend]);
     const bool moves_data = collective != Collective::barrier;
     const auto sizes = moves_data ? config.sizes : std::vector<Bytes>{{0}};
     const auto ops = reduces(collective) ? config.ops : std::vector{ReduceOp::sum};

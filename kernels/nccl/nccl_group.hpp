@@ -1,0 +1,88 @@
+/// Ranks that NCCL connects: the communicators of those that live in this process, each on a GPU of its own.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/device_collective.hpp"
+#include "kernels/gpu_clock.hpp"
+#include "kernels/nccl/nccl.hpp"
+
+namespace collmark {
+
+/// No call of NCCL blocks (config.blocking = 0): whoever waits asks again and again how far it is, gives up after a
+/// time, and aborts.
+class NcclGroup {
+ public:
+  /// Of a group of `ranks`, those from `first` on live here, one on each of `gpus`. All processes, or threads, of the group
+  /// do this with the same id.
+  struct Place {
+    int ranks = 1;
+    int first = 0;
+    nccl::UniqueId id = {};
+  };
+  ///   Throws   Error{timed_out, interrupted, lost}; nothing is left behind but what NCCL itself leaves
+  NcclGroup(const Nccl& nccl, std::vector<Gpu*> gpus, const Place& place, HostPatience patience);
+  /// All of them live here.
+  NcclGroup(const Nccl& nccl, std::vector<Gpu*> gpus, HostPatience patience);
+  ~NcclGroup();
+  NcclGroup(const NcclGroup&) = delete;
+  NcclGroup& operator=(const NcclGroup&) = delete;
+
+  [[nodiscard]] static nccl::UniqueId new_id(const Nccl& nccl);
+
+  /// The first `ranks` of this group, as a group of their own; those of them that live here. All of this group call it.
+  [[nodiscard]] std::unique_ptr<NcclGroup> split(int ranks) const;
+
+  [[nodiscard]] const Nccl& nccl() const { return nccl_; }
+  [[nodiscard]] int size() const { return ranks_; }
+  /// That live here.
+  [[nodiscard]] RankRange here() const {
+    return {.first = first_, .count = static_cast<int>(members_.size())};
+  }
+  /// `i`: of those that live here, from 0.
+  [[nodiscard]] Gpu& gpu(int i) const { return *members_[static_cast<std::size_t>(i)].gpu; }
+  [[nodiscard]] nccl::Comm comm(int i) const { return members_[static_cast<std::size_t>(i)].comm; }
+
+  /// call(i) for each rank that lives here, its device the current one, as one group of NCCL's; waits until the work is
+  /// queued. `doing`: for messages.
+  ///   Throws   Error{timed_out, interrupted, lost}, and then the group is of no more use
+  template <class Call>
+  void together(std::string_view doing, Call call) {
+    start_group(doing);
+    for (int i = 0; i < here().count; ++i) {
+      gpu(i).use();
+      accept(call(i), i, doing);
+    }
+    end_group(doing);
+  }
+
+  ///   Throws   Error{lost} with NCCL's words, if one of the ranks has met an error since
+  void check_errors(std::string_view doing) const;
+  /// Ends what is under way, and the group. Nothing but the destructor may be called afterwards.
+  void abort() noexcept;
+  [[nodiscard]] bool aborted() const { return aborted_; }
+
+ private:
+  struct Member {
+    Gpu* gpu = nullptr;
+    nccl::Comm comm = nullptr;
+  };
+  NcclGroup(const NcclGroup& parent, int ranks);
+  void start_group(std::string_view doing) const;
+  void end_group(std::string_view doing);
+  void accept(nccl::Result result, int i, std::string_view doing) const;
+  /// Until no rank of this process has anything in progress.
+  void wait(std::string_view doing) const;
+  [[nodiscard]] bool in_progress(std::string_view doing) const;
+
+  const Nccl& nccl_;
+  HostPatience patience_;
+  int ranks_ = 1, first_ = 0;
+  std::vector<Member> members_;
+  bool aborted_ = false;
+};
+
+}  // namespace collmark
