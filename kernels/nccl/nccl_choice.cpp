@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
+#include <ranges>
 #include <regex>
 #include <sstream>
 
@@ -42,8 +43,8 @@ std::string new_file() {
 }  // namespace
 
 Environment::~Environment() {
-  for (auto it = before_.rbegin(); it != before_.rend(); ++it)
-    it->second ? setenv(it->first.c_str(), it->second->c_str(), 1) : unsetenv(it->first.c_str());
+  for (const auto& [name, value] : std::ranges::reverse_view(before_))
+    value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
 }
 
 void Environment::set(const std::string& name, const std::string& value) {

@@ -10,6 +10,7 @@ from sweep_support import Folder, record_of, rows_of, sweep
 
 DRIVER = os.environ.get("COLLMARK_STUB_DRIVER", str(ROOT / "build/kernels/stub_driver/libcollmark_stub_driver.so"))
 NCCL = os.environ.get("COLLMARK_STUB_NCCL", str(ROOT / "build/kernels/stub_nccl/libcollmark_stub_nccl.so"))
+REAL = os.environ.get("COLLMARK_TEST_NCCL", "/usr/local/cuda/lib64/libnccl.so.2")
 NCCL_NAME = "collmark stub of NCCL (CPU, no GPU)"
 FEW = ["--backend", "nccl", "-n", "2", "-w", "1", "--time-budget", "0.01"]
 ONE = [*FEW, "--ranks", "3", "--sizes", "1K", "--algorithm", "library"]
@@ -202,6 +203,17 @@ class Faults(NcclTest):
     def test_a_driver_without_graphs_is_told(self):
         rows, _ = self.run_sweep(*ONE, "--algorithm", "library/graph", code=6, driver_fault="no_graph")
         self.assert_skipped(rows, "making a graph")
+
+
+class TheLibraryItself(NcclTest):
+    """Where NCCL is installed and no driver is, it refuses by itself: its functions are called as it expects."""
+
+    def test_without_a_driver_it_refuses_in_its_own_words_and_is_aborted(self):
+        if not Path(REAL).exists() or Path("/proc/driver/nvidia/version").exists():
+            self.skipTest(f"needs {REAL} and no driver")
+        for name in ("library", "library:ring"):
+            ((row,), _) = self.run_sweep(*ONE, "--algorithm", name, "--timeout", "20", code=8, COLLMARK_NCCL=REAL)
+            self.assertRegex(row["implementation"] + row["reason"], "unhandled cuda error.*driver")
 
 
 class Absent(NcclTest):
