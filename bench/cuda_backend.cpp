@@ -32,7 +32,7 @@ std::string implementation(const Gpu& gpu) {
 }
 
 KernelName kernel_name(const std::string& asked) {
-  const auto [algorithm, variant] = split_variant(asked);
+  const auto [algorithm, variant, launching] = split_variant(asked);
   switch (variant) {
     case Variant::plain:
       return {algorithm, Way::standard};
@@ -168,6 +168,7 @@ void CudaBackend::measure_with(Running& running, CaseResult& result, const Case&
     result.status = Status::failed;
     return;
   }
+  if (split_variant(c.algorithm).launching == Launching::graph) running.operation->capture();
   SoloTeam all_ranks;
   result.measurement = measure(all_ranks, *running.operation, c.measure);
   result.wire_busiest = count_busiest(running);

@@ -54,9 +54,10 @@ std::vector<std::string> algorithms_of(Collective collective, const SweepConfig&
                                        const std::string& backend) {
   std::vector<std::string> names;
   for (const std::string& asked : config.algorithms) {
-    const auto [algorithm, variant] = split_variant(asked);
+    const auto [algorithm, variant, launching] = split_variant(asked);
     if (algorithm == "all") {
-      for (const Algorithm& a : catalogue(collective)) names.push_back(joined(a.name, variant));
+      for (const Algorithm& a : catalogue(collective))
+        names.push_back(joined(a.name, variant, launching));
       continue;
     }
     if (asked == "library:all") {

@@ -99,6 +99,8 @@ CaseResult ThreadsBackend::run(const Case& c) {
   CaseResult result{.implementation = "collmark", .algorithm = c.algorithm};
   try {
     if (is_library(c.algorithm)) throw Unsupported("the threads backend has no library of its own");
+    if (split_variant(c.algorithm).launching == Launching::graph)
+      throw Unsupported("a variant of kernels, --backend cuda");
     switch (split_variant(c.algorithm).variant) {
       case Variant::plain:
         break;

@@ -1,4 +1,5 @@
-/// `ring/window`, `ring_interpreted`: an algorithm, and how a backend that knows several ways is to move its data.
+/// `ring/window`, `ring_interpreted`, `one_shot/LL/graph`: an algorithm, how a backend that knows several ways is to move its
+/// data, and how it is launched.
 #pragma once
 
 #include <string>
@@ -16,9 +17,13 @@ enum class Variant {
 [[nodiscard]] std::string_view name(
     Variant variant);  // "window", "links", "LL", "interpreted"; empty for plain
 
+/// cuda: a launch for each operation, or one captured in a graph that is replayed.
+enum class Launching { each, graph };
+
 struct AlgorithmVariant {
   std::string algorithm;  // as build() takes it; a library's name whole
   Variant variant = Variant::plain;
+  Launching launching = Launching::each;
 };
 
 /// Throws Error{usage} with a did-you-mean for a variant that nobody knows. A library's name may hold a slash
@@ -26,6 +31,7 @@ struct AlgorithmVariant {
 [[nodiscard]] AlgorithmVariant split_variant(std::string_view text);
 
 /// How it is called in rows: the opposite of split_variant.
-[[nodiscard]] std::string joined(std::string_view algorithm, Variant variant);
+[[nodiscard]] std::string joined(std::string_view algorithm, Variant variant,
+                                 Launching launching = Launching::each);
 
 }  // namespace collmark

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "collectives/error.hpp"
 
 namespace collmark {
@@ -34,9 +36,23 @@ TEST(Variant, OfKernels_IsAProtocolBehindTheSlash) {
   EXPECT_EQ(joined("one_shot", Variant::low_latency), "one_shot/LL");
 }
 
+TEST(Variant, OfALaunch_ComesLast) {
+  for (const auto& [text, algorithm, variant] :
+       {std::tuple("ring/graph", "ring", Variant::plain),
+        std::tuple("one_shot/LL/graph", "one_shot", Variant::low_latency),
+        std::tuple("ring_interpreted/graph", "ring", Variant::interpreted)}) {
+    const AlgorithmVariant v = split_variant(text);
+    EXPECT_EQ(v.launching, Launching::graph) << text;
+    EXPECT_EQ(v.algorithm, algorithm);
+    EXPECT_EQ(v.variant, variant);
+    EXPECT_EQ(joined(v.algorithm, v.variant, v.launching), text);
+  }
+  EXPECT_EQ(split_variant("ring").launching, Launching::each);
+}
+
 TEST(Variant, IsPlain_WithoutASlash_InAPath_AndInALibrarysName) {
-  for (const std::string text :
-       {"ring", "hierarchical_ring:2x4", "file:some/folder/mine.json", "library:ring/LL"}) {
+  for (const std::string text : {"ring", "hierarchical_ring:2x4", "file:some/folder/mine.json",
+                                 "library:ring/LL", "library/graph"}) {
     EXPECT_EQ(split_variant(text).variant, Variant::plain) << text;
     EXPECT_EQ(split_variant(text).algorithm, text);
     EXPECT_EQ(joined(text, Variant::plain), text);

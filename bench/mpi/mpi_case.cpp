@@ -123,8 +123,8 @@ class RankCase {
   void examine() {
     if (case_.collective == Collective::all_to_all && case_.placement == Placement::in_place)
       throw Unsupported("all_to_all in place: blocks would overwrite others not yet sent");
-    const auto [algorithm, variant] = split_variant(case_.algorithm);
-    if (variant != Variant::plain && variant != Variant::window)
+    const auto [algorithm, variant, launching] = split_variant(case_.algorithm);
+    if (launching == Launching::graph || (variant != Variant::plain && variant != Variant::window))
       throw Unsupported("a variant of kernels, --backend cuda");
     if (variant == Variant::window && result_.nodes > 1)
       throw Unsupported(

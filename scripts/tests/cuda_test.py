@@ -75,9 +75,14 @@ class Rows(CudaTest):
         self.assert_all_ok(rows)
 
     def test_variants_of_kernels_have_names_of_their_own(self):
-        names = "ring,ring_interpreted,one_shot/LL,parameter_server/links"
+        names = "ring,ring_interpreted,one_shot/LL,parameter_server/links,ring/graph,one_shot/LL/graph"
         rows, _ = self.run_sweep(*SMALL, "--ranks", "3", "--sizes", "64", "--algorithm", names)
         self.assertEqual(sorted(row["algorithm"] for row in rows), sorted(names.split(",")))
+        self.assert_all_ok(rows)
+
+    def test_graphs_are_replayed_on_every_device_and_in_batches(self):
+        flags = [*SMALL, "--ranks", "3", "--sizes", "64", "--algorithm", "ring/graph", "--mode", "latency,throughput"]
+        rows, _ = self.run_sweep(*flags, devices=2)
         self.assert_all_ok(rows)
 
     def test_ranks_are_shared_out_over_devices(self):
@@ -146,6 +151,10 @@ class Faults(CudaTest):
     def test_a_grid_that_does_not_fit_is_refused_and_not_hung(self):
         rows, _ = self.run_sweep(*ONE, code=6, fault="small_device")
         self.assert_skipped(rows, "3 ranks", "2 channels", "6 blocks", "holds 1")
+
+    def test_a_driver_that_makes_no_graph_is_a_skipped_row(self):
+        rows, _ = self.run_sweep(*ONE[:-1], "ring/graph", code=6, fault="no_graph")
+        self.assert_skipped(rows, "making a graph")
 
     def test_devices_that_do_not_reach_each_other_are_named(self):
         rows, _ = self.run_sweep(*ONE, code=6, fault="no_peer_access", devices=2)
