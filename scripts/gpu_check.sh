@@ -5,8 +5,9 @@
 #   scripts/gpu_check.sh --dry-run          the same commands on the stub driver, with few and small cases: no GPU is needed
 #
 # In order: what is there; every algorithm, data type, operator and placement, each result compared bit for bit; the
-# same under compute-sanitizer, where it is installed; times. Nothing is downloaded. Ends with exit code 0, or that of the
-# first stage that failed (docs/command-line.md). With one GPU, ranks share it, and no link is measured.
+# same under compute-sanitizer, where it is installed; times; with several GPUs, a rank on each, ours and NCCL's side by side.
+# Nothing is downloaded. Ends with exit code 0, or that of the first stage that failed (docs/command-line.md). With one GPU,
+# ranks share it, and neither a link nor NCCL is measured: that wants a GPU for each rank.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=${COLLMARK:-build/collmark}
@@ -28,6 +29,7 @@ fi
 kernels=all,ring_interpreted,one_shot/LL,two_shot/LL,parameter_server/links
 if [[ -n $dry ]]; then
   export COLLMARK_CUDA_DRIVER=${COLLMARK_STUB_DRIVER:-$PWD/build/kernels/stub_driver/libcollmark_stub_driver.so}
+  export COLLMARK_NCCL=${COLLMARK_STUB_NCCL:-$PWD/build/kernels/stub_nccl/libcollmark_stub_nccl.so}
   out=${out:-$(mktemp -d)}
   ranks=2:3 many=3 sizes=60 dtypes=f32,bf16 operators=avg timed=1K
   kernels=ring,ring_interpreted,one_shot/LL,parameter_server/links
@@ -40,11 +42,12 @@ fi
 mkdir -p "$out"
 once=(-n 1 -w 0 --time-budget 0.001)
 
-stage() {  # stage NAME FLAGS...: a sweep into NAME.csv
+stage() { sweep "$1" --backend cuda "${few[@]}" "${@:2}"; }  # stage NAME FLAGS...
+sweep() {  # sweep NAME FLAGS...: into NAME.csv
   local name=$1
   shift
   echo "== $name"
-  "${before[@]}" "$program" sweep --backend cuda "${few[@]}" "$@" --csv "$out/$name.csv" >"$out/$name.txt" ||
+  "${before[@]}" "$program" sweep "$@" --csv "$out/$name.csv" >"$out/$name.txt" ||
     { local code=$?; tail -n 5 "$out/$name.txt"; echo "gpu_check.sh: $name failed; all of it in $out" >&2; exit "$code"; }
 }
 before=()
@@ -66,6 +69,17 @@ else
 fi
 stage times --algorithm ring,ring_interpreted,two_shot,two_shot/LL,one_shot,one_shot/LL,parameter_server,double_binary_tree \
   --ranks 2,$many --sizes $timed --placement out_of_place --time-budget 0.2
-gpus=$(grep -c . < <(nvidia-smi -L 2>/dev/null || true) || true)
-[[ $gpus -gt 1 ]] || echo "links not measured: all ranks shared one device"
+[[ -z $dry ]] || export COLLMARK_STUB_DEVICES=2
+gpus=$("$program" doctor | grep -E '^ +cuda ' | grep -o 'GPU-[0-9a-f-]*' | wc -l)
+if [[ $gpus -gt 1 ]]; then
+  apart=(--ranks "$gpus" --sizes $timed --placement out_of_place --time-budget 0.2)
+  stage links --algorithm ring,ring/graph,double_binary_tree,two_shot "${apart[@]}"
+  sweep nccl --backend nccl --allow-missing \
+    --algorithm library,library:ring,library:tree,library/graph,library/registered "${apart[@]}"
+  grep -q ',ok,' "$out/nccl.csv" || echo "NCCL not measured: $("$program" doctor | grep -E '^ +nccl ')"
+fi
+if [[ $gpus -le 1 || -n $dry ]]; then
+  echo "links not measured: all ranks shared one device"
+  echo "NCCL not measured: it wants a GPU for each rank"
+fi
 echo "all results right; rows, tables and run.json in $out"

@@ -33,6 +33,16 @@ class DryRun(unittest.TestCase):
                 for row in rows_of(path):
                     self.assertIn(row["status"], ("ok", "skipped"), row)
             self.assertGreater(len(rows_of(Path(folder) / "types.csv")), 10)
+            beside = rows_of(Path(folder) / "nccl.csv")
+            self.assertEqual({row["status"] for row in beside}, {"ok"})
+            self.assertIn("library:tree", {row["algorithm"] for row in beside})
+            self.assertEqual({row["devices"] for row in rows_of(Path(folder) / "links.csv")}, {"2"})
+
+    def test_without_nccl_it_goes_on_and_says_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = check("--dry-run", "--out", folder, COLLMARK_STUB_NCCL="/no/such/libnccl.so.2")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertRegex(done.stdout, "NCCL not measured: +nccl +no: no NCCL: /no/such")
 
     def test_a_wrong_result_ends_it_with_5(self):
         with tempfile.TemporaryDirectory() as folder:
