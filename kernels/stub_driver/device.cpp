@@ -15,6 +15,9 @@ constexpr std::size_t kAlignment = 256;       // of cuMemAlloc
 constexpr std::uint64_t kEndless = 1U << 30;  // as on a GPU, ranks give up by themselves or never
 constexpr int kGarbage = 0xA5;                // what fresh memory holds: nobody may rely on zeros
 
+// Where the lane that runs on this thread counts: what its device's kernels see as collmark_transfer_counts.
+thread_local TransferCounts counted_in{nullptr, 0};
+
 [[noreturn]] void hang_forever() {
   while (true) std::this_thread::sleep_for(std::chrono::hours(1));
 }
@@ -97,33 +100,33 @@ cu::Status Machine::launch(Stream& stream, const CpuKernel& kernel, int blocks, 
       [=, this, &kernel, copy = std::vector<std::byte>(first, first + kernel.argument_bytes)] {
         if (crashes) crashed();
         if (state() != cu::Status::success) return;
-        if (kernel.takes_job) {
-          counted_ranks_.store(counts_[at(device)].ranks);
-          counting_.store(counts_[at(device)].elements);
-        }
-        run(kernel, blocks, threads, copy.data());
+        const TransferCounts nobody_counts{nullptr, 0};
+        run(kernel, {blocks, threads}, copy.data(),
+            kernel.takes_job ? counts_[at(device)] : nobody_counts);
       });
   return cu::Status::success;
 }
 
-/// With several devices, one of them counts for all: they run the same operation, and the host adds them up.
 void Machine::transfer(const MovedPart& part) {
-  unsigned long long* const counts = counting_.load();
-  if (counts == nullptr) return;
-  std::atomic_ref(counts[part.src * counted_ranks_.load() + part.dst])
+  if (counted_in.elements == nullptr) return;
+  std::atomic_ref(counted_in.elements[part.src * counted_in.ranks + part.dst])
       .fetch_add(static_cast<unsigned long long>(part.count));
 }
 
 /// On one device fibers, which repeat by their seed; with several, kernels of different devices wait for each other, and
 /// each lane is a thread.
-void Machine::run(const CpuKernel& kernel, int blocks, int threads, const void* argument) {
+void Machine::run(const CpuKernel& kernel, Shape shape, const void* argument,
+                  const TransferCounts& counts) {
   try {
-    (void)grid::run({.blocks = blocks,
-                     .lanes = threads,
+    (void)grid::run({.blocks = shape.blocks,
+                     .lanes = shape.threads,
                      .engine = devices_ == 1 ? grid::Engine::fibers : grid::Engine::threads,
                      .seed = seed_.fetch_add(1),
                      .patience = kEndless},
-                    [&] { kernel.run(argument); });
+                    [&] {
+                      counted_in = counts;
+                      kernel.run(argument);
+                    });
   } catch (const std::exception& e) {
     (void)std::fprintf(stderr, "collmark stub: %.*s: %s\n", static_cast<int>(kernel.symbol.size()),
                        kernel.symbol.data(), e.what());

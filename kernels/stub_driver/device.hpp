@@ -84,7 +84,11 @@ class Machine : private Observer {
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   void pass(std::int64_t, std::int64_t) override {}
   void transfer(const MovedPart& part) override;
-  void run(const CpuKernel& kernel, int blocks, int threads, const void* argument);
+  struct Shape {
+    int blocks, threads;
+  };
+  void run(const CpuKernel& kernel, Shape shape, const void* argument,
+           const TransferCounts& counts);
 
   int devices_;
   Faults faults_;
@@ -92,11 +96,8 @@ class Machine : private Observer {
   std::atomic<std::uint64_t> seed_{1};
   // In the order of streams:
   std::vector<TransferCounts> counts_;  // [device]
-  // Of the run that is under way:
-  std::atomic<unsigned long long*> counting_{nullptr};
-  std::atomic<int> counted_ranks_{0};
-  std::mutex mutex_;               // of what follows
-  std::vector<std::size_t> free_;  // [device]
+  std::mutex mutex_;                    // of what follows
+  std::vector<std::size_t> free_;       // [device]
   std::map<cu::Pointer, Allocation> memory_;
   std::map<Stream*, std::unique_ptr<Stream>> streams_;
   Watching watching_{*this};  // the kernels
