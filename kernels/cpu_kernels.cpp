@@ -19,8 +19,20 @@ namespace {
 #define COLLMARK_DATA_INSTANCE(kernel, argument) \
   COLLMARK_WIDTHS(COLLMARK_DATA_SYMBOL, kernel, argument)
 
+#define COLLMARK_PACKING_SYMBOL(kernel, element, T)                                          \
+  CpuKernel{#kernel "_" #element,                                                            \
+            [](const void* argument) { kernel<T>(*static_cast<const Packing*>(argument)); }, \
+            sizeof(Packing), false},
+#define COLLMARK_PACKING_INSTANCE(kernel) COLLMARK_ELEMENTS(COLLMARK_PACKING_SYMBOL, kernel)
+
+#define COLLMARK_HOP_SYMBOL(kernel)                                                             \
+  CpuKernel{#kernel, [](const void* argument) { kernel(*static_cast<const Hops*>(argument)); }, \
+            sizeof(Hops), false},
+
 constexpr CpuKernel kKernels[] = {COLLMARK_KERNELS(COLLMARK_INSTANCE)
-                                      COLLMARK_DATA_KERNELS(COLLMARK_DATA_INSTANCE)};
+                                      COLLMARK_DATA_KERNELS(COLLMARK_DATA_INSTANCE)
+                                          COLLMARK_PACKING_KERNELS(COLLMARK_PACKING_INSTANCE)
+                                              COLLMARK_HOP_KERNELS(COLLMARK_HOP_SYMBOL)};
 
 }  // namespace
 

@@ -114,6 +114,7 @@ inline constexpr unsigned kWaitUntilEqualOrMore = 0;
     (Pointer to, const void* from, std::size_t bytes, Stream stream))                             \
   F(memcpy_to_host, cuMemcpyDtoHAsync_v2,                                                         \
     (void* to, Pointer from, std::size_t bytes, Stream stream))                                   \
+  F(memcpy_anywhere, cuMemcpyAsync, (Pointer to, Pointer from, std::size_t bytes, Stream stream)) \
   F(memset_bytes, cuMemsetD8Async,                                                                \
     (Pointer to, unsigned char value, std::size_t bytes, Stream stream))                          \
   F(stream_create, cuStreamCreate, (Stream * stream, unsigned flags))                             \

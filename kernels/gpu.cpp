@@ -214,6 +214,12 @@ void GpuStream::copy_to_host(std::byte* to, const std::byte* from, Bytes size) {
         "copying from it");
 }
 
+void GpuStream::copy(std::byte* to, const std::byte* from, Bytes size) {
+  gpu_.use();
+  check(gpu_.driver()->memcpy_anywhere(address(to), address(from), at(size.value), stream_),
+        "copying between devices");
+}
+
 void GpuStream::set(std::byte* to, unsigned char value, Bytes size) {
   gpu_.use();
   check(gpu_.driver()->memset_bytes(address(to), value, at(size.value), stream_), "setting memory");
@@ -255,20 +261,29 @@ Gpus::Gpus() {
 
 std::string Gpus::connect(int count) {
   for (int a = 0; a < count; ++a)
-    for (int b = 0; b < count; ++b) {
-      if (a == b) continue;
-      int can = 0;
-      const Gpu& from = (*this)[a];
-      from.check(driver_->device_can_access_peer(&can, a, b), "asking about peers");
-      if (can == 0)
-        return "GPU " + std::to_string(a) + " cannot reach the memory of GPU " + std::to_string(b) +
-               " (" + from.facts().pci + ", " + (*this)[b].facts().pci +
-               "): see nvidia-smi topo -p2p rw";
-      from.use();
-      const cu::Status status = driver_->context_enable_peer_access((*this)[b].context(), 0);
-      if (status != cu::Status::peer_access_already_enabled)
-        from.check(status, "reaching the memory of GPU " + std::to_string(b));
-    }
+    for (int b = a + 1; b < count; ++b)
+      if (std::string obstacle = connect(a, b); !obstacle.empty()) return obstacle;
+  return "";
+}
+
+std::string Gpus::connect(int a, int b) {
+  std::string obstacle = reach(a, b);
+  return obstacle.empty() ? reach(b, a) : obstacle;
+}
+
+/// Lets the kernels of `from` use the memory of `to`.
+std::string Gpus::reach(int from, int to) {
+  const Gpu& gpu = (*this)[from];
+  const Gpu& peer = (*this)[to];
+  int can = 0;
+  gpu.check(driver_->device_can_access_peer(&can, from, to), "asking about peers");
+  if (can == 0)
+    return "GPU " + std::to_string(from) + " cannot reach the memory of GPU " + std::to_string(to) +
+           " (" + gpu.facts().pci + ", " + peer.facts().pci + "): see nvidia-smi topo -p2p rw";
+  gpu.use();
+  const cu::Status status = driver_->context_enable_peer_access(peer.context(), 0);
+  if (status != cu::Status::peer_access_already_enabled)
+    gpu.check(status, "reaching the memory of GPU " + std::to_string(to));
   return "";
 }
 

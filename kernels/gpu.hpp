@@ -155,6 +155,8 @@ class GpuStream {
   }
   void copy_to_device(std::byte* to, const std::byte* from, Bytes size);
   void copy_to_host(std::byte* to, const std::byte* from, Bytes size);
+  /// Within this device, or between it and one that it reaches: by the copy engines, or as the driver pleases.
+  void copy(std::byte* to, const std::byte* from, Bytes size);
   void set(std::byte* to, unsigned char value, Bytes size);
   /// Until the 32-bit word has reached `value`, as reached() of flag.hpp says.
   void wait_for(cu::Pointer word, std::uint32_t value);
@@ -189,8 +191,12 @@ class Gpus {
   /// Makes the first `count` devices reach each other's memory. Why they cannot, one line that names two; empty if
   /// they can.
   [[nodiscard]] std::string connect(int count);
+  /// The same of two devices.
+  [[nodiscard]] std::string connect(int a, int b);
 
  private:
+  [[nodiscard]] std::string reach(int from, int to);
+
   Driver driver_;
   std::vector<std::unique_ptr<Gpu>> all_;
 };

@@ -11,8 +11,21 @@ namespace {
 
 constexpr int kMostBehindGate = 128;  // launches; streams are known to take about a thousand
 constexpr std::chrono::microseconds kBusy{200}, kNap{20};  // of waiting: first without sleep
+constexpr int kLooksPerMillisecond = 2'000;  // at a flag that is not there yet; about as a GPU does
+constexpr int kHostWaitsLonger = 4;          // times, than ranks wait for each other
 
 }  // namespace
+
+std::uint32_t HostPatience::looks() const {
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(timeout.count() * kLooksPerMillisecond, 1, std::int64_t{1} << 31));
+}
+
+HostPatience HostPatience::longer() const {
+  HostPatience more = *this;
+  more.timeout = timeout * kHostWaitsLonger + std::chrono::seconds(1);
+  return more;
+}
 
 GpuClock::GpuClock(std::vector<GpuStream*> streams, HostPatience patience)
     : patience_(std::move(patience)) {
@@ -50,8 +63,13 @@ void GpuClock::record_end() {
 Seconds GpuClock::stop() {
   finish();
   Seconds longest{0};
-  for (const Lane& lane : lanes_) longest = std::max(longest, lane.end->since(*lane.start));
+  for (int i = 0; i < static_cast<int>(lanes_.size()); ++i) longest = std::max(longest, time_of(i));
   return longest;
+}
+
+Seconds GpuClock::time_of(int stream) const {
+  const Lane& lane = lanes_[static_cast<std::size_t>(stream)];
+  return lane.end->since(*lane.start);
 }
 
 bool GpuClock::idle() const {

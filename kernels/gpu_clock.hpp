@@ -22,6 +22,11 @@ struct HostPatience {
   std::chrono::milliseconds timeout{30'000};
   const std::atomic<bool>* interrupted = nullptr;
   std::function<void()> watch = {};  // called now and then; what it throws ends the wait
+
+  /// How often a rank of such patience looks at a flag that does not come.
+  [[nodiscard]] std::uint32_t looks() const;
+  /// For a host that waits for such ranks: their own waits end first, and say more.
+  [[nodiscard]] HostPatience longer() const;
 };
 
 class GpuClock {
@@ -38,6 +43,8 @@ class GpuClock {
   void launched();
   /// Opens the gate and waits. The longest time of any device.  Throws as finish().
   [[nodiscard]] Seconds stop();
+  /// Of one stream, in the order in which they were given, since the last stop().
+  [[nodiscard]] Seconds time_of(int stream) const;
 
   /// Waits for all that was queued.
   ///   Throws   Error{timed_out, interrupted} or what watch() throws, and then work may still be under way;

@@ -17,3 +17,16 @@ COLLMARK_KERNELS(COLLMARK_INSTANCE)
 #define COLLMARK_DATA_INSTANCE(kernel, argument) \
   COLLMARK_WIDTHS(COLLMARK_DATA_SYMBOL, kernel, argument)
 COLLMARK_DATA_KERNELS(COLLMARK_DATA_INSTANCE)
+
+#define COLLMARK_PACKING_SYMBOL(kernel, element, T)                                               \
+  extern "C" __global__ void kernel##_##element(const __grid_constant__ collmark::Packing what) { \
+    collmark::kernel<T>(what);                                                                    \
+  }
+#define COLLMARK_PACKING_INSTANCE(kernel) COLLMARK_ELEMENTS(COLLMARK_PACKING_SYMBOL, kernel)
+COLLMARK_PACKING_KERNELS(COLLMARK_PACKING_INSTANCE)
+
+#define COLLMARK_HOP_SYMBOL(kernel)                                                \
+  extern "C" __global__ void kernel(const __grid_constant__ collmark::Hops what) { \
+    collmark::kernel(what);                                                        \
+  }
+COLLMARK_HOP_KERNELS(COLLMARK_HOP_SYMBOL)

@@ -40,6 +40,16 @@
   DO(kernel, 4, std::uint32_t, argument)      \
   DO(kernel, 8, std::uint64_t, argument)
 
+/// What fuses gradients: KERNEL(name), each a template over the element that takes a Packing.
+#define COLLMARK_PACKING_KERNELS(KERNEL) \
+  KERNEL(pack_bucket)                    \
+  KERNEL(unpack_bucket)
+
+/// What tells how far apart two blocks are: KERNEL(name), of no element; each takes Hops.
+#define COLLMARK_HOP_KERNELS(KERNEL) \
+  KERNEL(flag_hops)                  \
+  KERNEL(low_latency_hops)
+
 namespace collmark {
 
 #define COLLMARK_NAME(name) name,

@@ -35,7 +35,7 @@ WORDS = {
 }
 LONGEST = 30  # [s] of one run; then it hangs
 
-SOURCES = ["flag", "block", "links", "ring", "tree", "direct", "low_latency", "interpreter"]
+SOURCES = ["flag", "block", "links", "ring", "tree", "direct", "low_latency", "interpreter", "hop"]
 KERNELS = [f"kernels/{name}.hpp" for name in SOURCES]
 CPU = "kernels/on_cpu/platform.hpp"
 
@@ -77,6 +77,8 @@ BY_HAND = [
     ),
     Fault("both flags of a line count", "kernels/low_latency.hpp", " && b >> 32 == epoch_", ""),
     Fault("the first flag of a line counts", "kernels/low_latency.hpp", "a >> 32 == epoch_ && ", ""),
+    Fault("both flags of a hop's line count", "kernels/hop.hpp", " && b >> 32 == n", ""),
+    Fault("the first flag of a hop's line counts", "kernels/hop.hpp", "a >> 32 == n && ", ""),
     Fault("epochs alternate between two inboxes", "kernels/low_latency.hpp", "= epoch_ & 1;", "= 0;"),
     Fault(
         "epochs are kept",

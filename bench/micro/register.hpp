@@ -5,6 +5,7 @@ namespace collmark::micro {
 
 void register_reduce();
 void register_packing();
+void register_gpu_packing();
 void register_schedule();
 
 }  // namespace collmark::micro

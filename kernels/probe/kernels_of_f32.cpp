@@ -9,8 +9,13 @@ namespace {
   CpuKernel{#kernel "_f32",                                                                  \
             [](const void* argument) { kernel<float>(*static_cast<const Job*>(argument)); }, \
             sizeof(Job)},
-constexpr CpuKernel kKernels[] = {COLLMARK_KERNELS(COLLMARK_F32)};
+#define COLLMARK_HOP(kernel)                                                                    \
+  CpuKernel{#kernel, [](const void* argument) { kernel(*static_cast<const Hops*>(argument)); }, \
+            sizeof(Hops)},
+constexpr CpuKernel kKernels[] = {COLLMARK_KERNELS(COLLMARK_F32)
+                                      COLLMARK_HOP_KERNELS(COLLMARK_HOP)};
 #undef COLLMARK_F32
+#undef COLLMARK_HOP
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 /// What finds a planted fault: each kind of kernel, several launches in a row, on both engines.
 #include <gtest/gtest.h>
 
+#include "kernels/hop_case.hpp"
 #include "kernels/kernel_case.hpp"
 
 namespace collmark {
@@ -36,6 +37,11 @@ TEST(Probe, OnFibers) {
           .seed = 1000 * seed};
       ASSERT_EQ(differs(c), "") << words(c);
     }
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    for (const char* const kernel : kHopKernels)
+      ASSERT_EQ(HopEnds(0xfffffff0)
+                    .run(kernel, {.blocks = 2, .lanes = 1, .seed = seed, .blocks_per_rank = 1}),
+                "");
 }
 
 TEST(Probe, AProgramWithoutInstructions) {
@@ -61,6 +67,9 @@ TEST(Probe, OnThreads) {
                        .engine = grid::Engine::threads};
     ASSERT_EQ(differs(c), "") << words(c);
   }
+  for (const char* const kernel : kHopKernels)
+    ASSERT_EQ(HopEnds(0).run(kernel, {.blocks = 2, .lanes = 1, .engine = grid::Engine::threads}),
+              "");
 }
 
 }  // namespace

@@ -232,6 +232,10 @@ Status cuMemcpyDtoHAsync_v2(void* to, Pointer from, std::size_t bytes, Stream st
   return in_order(stream, [=] { std::memcpy(to, memory_at(from), bytes); });
 }
 
+Status cuMemcpyAsync(Pointer to, Pointer from, std::size_t bytes, Stream stream) {
+  return in_order(stream, [=] { std::memcpy(memory_at(to), memory_at(from), bytes); });
+}
+
 Status cuMemsetD8Async(Pointer to, unsigned char value, std::size_t bytes, Stream stream) {
   return in_order(stream, [=] { std::memset(memory_at(to), value, bytes); });
 }

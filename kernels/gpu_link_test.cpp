@@ -1,0 +1,90 @@
+#include "kernels/gpu_link.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "collectives/catalogue.hpp"
+#include "collectives/error.hpp"
+#include "kernels/with_stub.hpp"
+
+namespace collmark {
+namespace {
+
+constexpr Bytes kSize{5000};
+
+/// What measuring one thing ends in.
+template <class Measure>
+Error failure(Measure measure) {
+  try {
+    (void)measure();
+  } catch (const Error& e) {
+    return e;
+  }
+  return {ErrorKind::broken, "nothing failed"};
+}
+
+TEST(GpuLink, BetweenTwoDevicesOrBlocksOfOneEverythingTakesTime) {
+  for (const int devices : {1, 2}) {
+    const WithStub stub("", devices);
+    Gpus gpus;
+    ASSERT_EQ(gpus.connect(devices), "");
+    GpuLink link(gpus[0], gpus[devices - 1], {.size = kSize});
+    EXPECT_GT(link.flag().count(), 0);
+    EXPECT_GT(link.low_latency().count(), 0);
+    EXPECT_GT(link.flag().count(), 0) << "the counts of the first trips go on";
+    EXPECT_GT(link.copy_by_kernel().count(), 0);
+    EXPECT_GT(link.copy_by_engine().count(), 0);
+    EXPECT_GT(link.launch().count(), 0);
+  }
+}
+
+TEST(GpuLink, SeveralCopyAtOnceAndEachHasItsTime) {
+  const WithStub stub("", 4);
+  Gpus gpus;
+  ASSERT_EQ(gpus.connect(4), "");
+  GpuLink one(gpus[0], gpus[1], {.size = kSize}), other(gpus[3], gpus[2], {.size = kSize});
+  const std::vector<Seconds> times = GpuLink::copy_together({&one, &other});
+  ASSERT_EQ(times.size(), 2U);
+  EXPECT_GT(times[0].count(), 0);
+  EXPECT_GT(times[1].count(), 0);
+}
+
+TEST(GpuLink, AByteThatComesWrongIsNamed) {
+  const WithStub stub("", 2);
+  Gpus gpus;
+  ASSERT_EQ(gpus.connect(2), "");
+  GpuLink link(gpus[1], gpus[0], {.size = kSize, .spoils = true});
+  const Error by_kernel = failure([&] { return link.copy_by_kernel(); });
+  const Error by_engine = failure([&] { return link.copy_by_engine(); });
+  const Error together = failure([&] { return GpuLink::copy_together({&link}); });
+  for (const Error& said : {by_kernel, by_engine, together}) {
+    EXPECT_EQ(said.kind(), ErrorKind::wrong_result);
+    EXPECT_THAT(said.what(), testing::HasSubstr("GPU 1 to GPU 0: 1 of 5000 bytes"));
+    EXPECT_THAT(said.what(), testing::HasSubstr("the first is byte 2500"));
+  }
+}
+
+TEST(GpuLink, AnEndThatIsWaitedForTooLongIsNamed) {
+  const WithStub stub;
+  Gpus gpus;
+  GpuLink link(gpus[0], gpus[0], {.patience = {.timeout = std::chrono::milliseconds(0)}});
+  const Error said = failure([&] { return link.flag(); });
+  EXPECT_EQ(said.kind(), ErrorKind::timed_out) << said.what();
+  EXPECT_THAT(said.what(), testing::HasSubstr("within GPU 0: the"));
+}
+
+TEST(GpuLink, WithoutMemoryForTheCopyIsUnsupported) {
+  const WithStub stub;
+  Gpus gpus;
+  EXPECT_THROW(GpuLink(gpus[0], gpus[0], {.size = {std::int64_t{1} << 40}}), Unsupported);
+}
+
+TEST(Gpus, ThatReachEachOtherInPairsAreAskedInPairs) {
+  const WithStub stub("no_peer_access@1", 3);
+  Gpus gpus;
+  EXPECT_THAT(gpus.connect(0, 2), testing::HasSubstr("GPU 0 cannot reach the memory of GPU 2"));
+  EXPECT_EQ(gpus.connect(1, 2), "");
+}
+
+}  // namespace
+}  // namespace collmark

@@ -1,0 +1,94 @@
+/// How long 8 bytes of data take from one block to another: two blocks, of one GPU or of two, throw them to and fro.
+///
+///   end 0    send 1 ──> receive 1 ──> ...        a mailbox lies at its reader
+///   end 1    receive 1, send 1 ──> ...           counts go on from launch to launch, nothing is reset
+///
+///   flag_hops           data, then a flag: release and acquire, as links and meetings do (flag.hpp)
+///   low_latency_hops    data that carries its flags in one line of 16 bytes (low_latency.hpp)
+///
+/// One thread of each block works. A launch of no trips is an empty kernel.
+#pragma once
+
+#include "kernels/flag.hpp"
+
+namespace collmark {
+
+/// Zeros at first.
+struct alignas(128) Mailbox {
+  std::uint64_t line[2];  // of low latency
+  std::uint64_t data;
+  std::uint32_t flag;  // the data of so many trips have come
+};
+
+struct Hops {
+  Mailbox* boxes[2] = {nullptr, nullptr};  // [end]
+  int first_end = 0;                       // of the launch: its block b is end first_end + b
+  std::uint32_t begun = 0;                 // trips of all launches before
+  int trips = 0;                           // there and back
+  std::uint32_t* wrong = nullptr;          // [end]: data that came were not those that were sent
+  std::uint32_t* given_up = nullptr;
+  Stuck* stuck = nullptr;          // [block]
+  std::uint32_t looks = 1U << 30;  // at a flag, before an end gives up
+};
+
+/// What trip number n carries.
+COLLMARK_DEVICE std::uint64_t cargo(std::uint32_t n) {
+  return (std::uint64_t{n} << 32 | n) ^ 0x5bd1e9955bd1e995;
+}
+
+struct ByFlag {
+  static COLLMARK_DEVICE void send(Mailbox* box, std::uint32_t n) {
+    box->data = cargo(n);
+    store_release(&box->flag, n);  // pairs with the acquire in wait_for()
+  }
+  /// False if nothing comes.
+  static COLLMARK_DEVICE bool receive(Mailbox* box, std::uint32_t n, const Patience& w,
+                                      std::uint64_t* data) {
+    if (!wait_for(&box->flag, n, w)) return false;
+    *data = box->data;
+    return true;
+  }
+};
+
+struct ByLine {
+  static COLLMARK_DEVICE void send(Mailbox* box, std::uint32_t n) {
+    const std::uint64_t data = cargo(n), flag = std::uint64_t{n} << 32;
+    store_words(box->line, (data & 0xffffffff) | flag, (data >> 32) | flag);
+  }
+  static COLLMARK_DEVICE bool receive(Mailbox* box, std::uint32_t n, const Patience& w,
+                                      std::uint64_t* data) {
+    std::uint64_t a, b;
+    const auto here = [&] {
+      load_words(box->line, &a, &b);
+      return a >> 32 == n && b >> 32 == n;
+    };
+    if (!wait_until(here, w)) return false;
+    *data = (a & 0xffffffff) | b << 32;
+    return true;
+  }
+};
+
+template <class Way>
+COLLMARK_DEVICE void hops(const Hops& what) {
+  if (thread_index() != 0) return;
+  const int end = what.first_end + block_index();
+  for (int trip = 1; trip <= what.trips; ++trip) {
+    const std::uint32_t n = what.begun + static_cast<std::uint32_t>(trip);
+    const Patience patience{.given_up = what.given_up,
+                            .stuck = &what.stuck[block_index()],
+                            .looks = what.looks,
+                            .rank = end,
+                            .peer = 1 - end,
+                            .step = trip};
+    std::uint64_t data;
+    if (end == 0) Way::send(what.boxes[1], n);
+    if (!Way::receive(what.boxes[end], n, patience, &data)) return;
+    if (data != cargo(n)) what.wrong[end] = 1;
+    if (end == 1) Way::send(what.boxes[0], n);
+  }
+}
+
+COLLMARK_KERNEL void flag_hops(const Hops& what) { hops<ByFlag>(what); }
+COLLMARK_KERNEL void low_latency_hops(const Hops& what) { hops<ByLine>(what); }
+
+}  // namespace collmark
