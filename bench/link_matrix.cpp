@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <thread>
 
 #include "bench/core_link.hpp"
@@ -26,14 +27,22 @@ std::string beside_median(double value, std::vector<double> all) {
   return rounded(value / median(std::move(all)), 2) + " times the median";
 }
 
-std::string slowest_copy(const std::vector<PairLink>& links, const std::string& kind,
-                         double PairLink::*rate) {
+template <class Rate>
+std::string slowest_copy(const std::vector<PairLink>& links, const std::string& kind, Rate rate) {
   std::vector<double> rates;
-  for (const PairLink& link : links) rates.push_back(link.*rate);
+  for (const PairLink& link : links) rates.push_back(rate(link));
   const auto place = std::min_element(rates.begin(), rates.end()) - rates.begin();
   const PairLink& link = links[static_cast<std::size_t>(place)];
-  return fmt::format("{}, {} GB/s, {}\n", from_to(link, kind), rounded(link.*rate),
-                     beside_median(link.*rate, rates));
+  return fmt::format("{}, {} GB/s, {}\n", from_to(link, kind), rounded(rate(link)),
+                     beside_median(rate(link), rates));
+}
+
+/// Without pairs that are none, or that were not measured.
+std::vector<PairLink> measured(const std::vector<PairLink>& all) {
+  std::vector<PairLink> links;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(links),
+               [](const PairLink& link) { return link.is_link(); });
+  return links;
 }
 
 }  // namespace
@@ -95,17 +104,19 @@ std::vector<PairLink> without_common_host(std::vector<PairLink> links) {
 }
 
 std::string slowest_links(const std::vector<PairLink>& all, const std::string& kind) {
-  if (all.empty()) return "";
-  const std::vector<PairLink> links = without_common_host(all);
+  const std::vector<PairLink> links = without_common_host(measured(all));
+  if (links.empty()) return "";
   std::vector<double> flags;
   for (const PairLink& link : links) flags.push_back(link.flag.count());
   const auto slowest = std::max_element(flags.begin(), flags.end());
   const PairLink& flag = links[static_cast<std::size_t>(slowest - flags.begin())];
   return fmt::format("slowest flag: {}, {}, {}\n", from_to(flag, kind), readable(flag.flag),
                      beside_median(flag.flag.count(), flags)) +
-         "slowest copy: " + slowest_copy(links, kind, &PairLink::copy_gb_per_s) +
-         "slowest copy, all pairs at once: " +
-         slowest_copy(links, kind, &PairLink::shared_gb_per_s);
+         "slowest copy: " +
+         slowest_copy(links, kind, [](const PairLink& link) { return link.copy_gb_per_s; }) +
+         "slowest copy, all pairs at once: " + slowest_copy(links, kind, [](const PairLink& link) {
+           return link.shared_gb_per_s.value_or(0);
+         });
 }
 
 }  // namespace collmark

@@ -1,6 +1,7 @@
 /// How far apart ranks are: every pair, a flag and a copy.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,11 +9,13 @@
 
 namespace collmark {
 
-/// From `first` to `second`: cores of this host, or ranks of a job.
+/// From `first` to `second`: cores of this host, ranks of a job, or GPUs.
 ///
-///             cores                                             ranks
-///   flag      `second` waits for a word that `first` writes     an empty message
-///   copy      `second` copies what `first` has written          a message from `first` to `second`
+///           cores                                          ranks                               GPUs
+///   flag    `second` waits for a word of `first`           an empty message                    8 bytes and their flag
+///   copy    `second` copies what `first` has written       a message from `first` to `second`  as cores, by a kernel
+///
+/// A GPU and itself are no link: what stands there is from one of its blocks to another, and within its memory.
 struct PairLink {
   int first = 0;
   int second = 0;
@@ -20,8 +23,15 @@ struct PairLink {
   std::string second_host = {};
   Seconds flag{};              // one way
   double copy_gb_per_s = 0.0;  // alone
-  double shared_gb_per_s =
-      0.0;  // while as many other pairs as there are cores or ranks for copy too
+  std::optional<double> shared_gb_per_s =
+      {};  // while as many other pairs as there are cores, ranks or GPUs for copy too
+  // Of GPUs:
+  std::optional<Seconds> low_latency = {};     // one way: 8 bytes that carry their flags
+  std::optional<double> engine_gb_per_s = {};  // a copy by the driver, alone
+  std::optional<Seconds> launch = {};          // of an empty kernel on `second`
+  std::string reason = {};                     // why nothing of all this could be measured
+
+  [[nodiscard]] bool is_link() const { return first != second && reason.empty(); }
 };
 
 /// The n (n - 1) / 2 pairs of n things in rounds of disjoint pairs: n - 1 rounds, or n if n is odd.
@@ -44,7 +54,7 @@ void sort_by_pair(std::vector<PairLink>& links);
 [[nodiscard]] std::vector<PairLink> without_common_host(std::vector<PairLink> links);
 
 /// Three lines: "slowest flag: core 0 to core 5, 215 ns, 4.1 times the median", and the same of copies alone
-/// and all at once; empty without links.
+/// and all at once; empty without links that were measured.
 [[nodiscard]] std::string slowest_links(const std::vector<PairLink>& all, const std::string& kind);
 
 }  // namespace collmark

@@ -58,5 +58,16 @@ TEST(LinkMatrix, SlowestLinksAreNamed) {
   EXPECT_EQ(slowest_links({}, "core"), "");
 }
 
+TEST(LinkMatrix, SlowestLinksAreNeitherAPlaceAndItselfNorAPairThatWasNotMeasured) {
+  std::vector<PairLink> links{link_of(0, 0, Seconds{9e-6}, 0.1, 0.1),
+                              link_of(0, 1, Seconds{1e-6}, 20.0, 10.0),
+                              link_of(1, 0, Seconds{2e-6}, 30.0, 15.0)};
+  links.push_back({.first = 1, .second = 2, .reason = "cannot reach it"});
+  const std::string said = slowest_links(links, "GPU");
+  EXPECT_NE(said.find("slowest flag: GPU 1 to GPU 0, 2"), std::string::npos) << said;
+  EXPECT_NE(said.find("slowest copy: GPU 0 to GPU 1, 20 GB/s"), std::string::npos) << said;
+  EXPECT_EQ(slowest_links({links.front(), links.back()}, "GPU"), "");
+}
+
 }  // namespace
 }  // namespace collmark

@@ -2,6 +2,7 @@
 
 #include <CLI/App.hpp>
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -10,16 +11,19 @@
 #include "bench/choice.hpp"
 #include "bench/command.hpp"
 #include "bench/csv_file.hpp"
+#include "bench/gpu_links.hpp"
 #include "bench/interrupt.hpp"
 #include "bench/json_text.hpp"
 #include "bench/launcher.hpp"
-#include "bench/link_matrix.hpp"
+#include "bench/leave_behind.hpp"
+#include "bench/link_output.hpp"
 #include "bench/mpi_backend.hpp"
 #include "bench/mpi_support.hpp"
 #include "bench/mpirun.hpp"
 #include "bench/output.hpp"
 #include "bench/size_grammar.hpp"
-#include "bench/table.hpp"
+#include "bench/test_hooks.hpp"
+#include "collectives/catalogue.hpp"
 #include "topologies/host.hpp"
 
 namespace collmark {
@@ -27,8 +31,8 @@ namespace {
 
 struct LinkFlags {
   std::string backend = "threads";
-  std::string size = "1M";
-  int ranks = 0;  // of mpi; 0: every rank of the job, or one for each core
+  std::string size = {};  // 1M, of GPUs 64M
+  int ranks = 0;          // of mpi; 0: every rank of the job, or one for each core
   std::string hostfile = {};
   std::string launcher_arguments = {};
   int timeout = 30;  // [s]
@@ -37,34 +41,13 @@ struct LinkFlags {
   bool allow_missing = false;
 };
 
-/// All links of one backend.
-struct Links {
-  std::string backend;
-  std::string kind;  // of what they are between
-  std::vector<PairLink> pairs;
-};
-
-constexpr std::string_view kCsvHeader =
-    "backend,first,second,flag_ns,copy_bytes,copy_gb_per_s,shared_gb_per_s,first_host,second_"
-    "host\n";
-
-std::string csv_rows(const std::vector<Links>& all, Bytes size) {
-  std::string rows;
-  for (const Links& links : all)
-    for (const PairLink& l : links.pairs)
-      rows += fmt::format("{},{},{},{},{},{},{},{},{}\n", links.backend, l.first, l.second,
-                          rounded(l.flag.count() * 1e9, 6), size.value, rounded(l.copy_gb_per_s, 6),
-                          rounded(l.shared_gb_per_s, 6), l.first_host, l.second_host);
-  return rows;
-}
-
 /// A file appears as a whole at the end, over an older one. A device or a pipe gets its header at
 /// once: that it is full shows before anything is measured.
 class LinkCsv {
  public:
   explicit LinkCsv(const std::string& path) : path_(path) {
     if (is_special(path))
-      stream_.emplace(CsvFile::create(path, kCsvHeader));
+      stream_.emplace(CsvFile::create(path, kLinkCsvHeader));
     else
       require_writable(path);
   }
@@ -73,47 +56,13 @@ class LinkCsv {
     if (stream_)
       stream_->append(rows);
     else
-      replace_file(path_, std::string(kCsvHeader) + rows);
+      replace_file(path_, std::string(kLinkCsvHeader) + rows);
   }
 
  private:
   std::string path_;
   std::optional<CsvFile> stream_;
 };
-
-nlohmann::json json_of(const std::vector<Links>& all, Bytes size) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const Links& links : all)
-    for (const PairLink& l : links.pairs)
-      list.push_back({{"backend", links.backend},
-                      {"first", l.first},
-                      {"second", l.second},
-                      {"first_host", l.first_host},
-                      {"second_host", l.second_host},
-                      {"flag_ns", l.flag.count() * 1e9},
-                      {"copy_bytes", size.value},
-                      {"copy_gb_per_s", l.copy_gb_per_s},
-                      {"shared_gb_per_s", l.shared_gb_per_s}});
-  return {{"links", list}};
-}
-
-std::string table_of(const Links& links) {
-  const auto end = [](int number, const std::string& host) {
-    return host.empty() ? std::to_string(number) : fmt::format("{}, {}", number, host);
-  };
-  std::vector<std::vector<std::string>> rows;
-  for (const PairLink& l : without_common_host(links.pairs))
-    rows.push_back({end(l.first, l.first_host), end(l.second, l.second_host),
-                    rounded(l.flag.count() * 1e9), rounded(l.copy_gb_per_s),
-                    rounded(l.shared_gb_per_s)});
-  return fitted({{.name = links.kind},
-                 {.name = links.kind},
-                 {.name = "flag, one way", .unit = "ns"},
-                 {.name = "copy alone", .unit = "GB/s"},
-                 {.name = "copy, all pairs at once", .unit = "GB/s"}},
-                rows) +
-         "\n" + slowest_links(links.pairs, links.kind);
-}
 
 /// Two buffers a pair, and every core in one pair.
 void require_memory(const LinkFlags& flags, Bytes size, std::size_t ends) {
@@ -125,13 +74,23 @@ void require_memory(const LinkFlags& flags, Bytes size, std::size_t ends) {
     throw Error(ErrorKind::incomparable, fmt::format("--size {}: {}", flags.size, obstacle));
 }
 
-Links core_links(const LinkFlags& flags, Bytes size) {
+Bytes size_from(const LinkFlags& flags, const std::string& standard) {
+  const Bytes size = parse_size(flags.size.empty() ? standard : flags.size);
+  if (size.value == 0) throw Error(ErrorKind::usage, "--size 0: there is nothing to copy");
+  return size;
+}
+
+Links core_links(const LinkFlags& flags) {
+  const Bytes size = size_from(flags, "1M");
   const Host host = this_host();
   if (host.cores.size() < 2)
     throw Error(ErrorKind::incomparable,
                 "this process may use one core only: there is no link to measure");
   require_memory(flags, size, host.cores.size());
-  Links links{.backend = "threads", .kind = "core", .pairs = measure_links(host.cores, size)};
+  Links links{.backend = "threads",
+              .kind = "core",
+              .copied = size,
+              .pairs = measure_links(host.cores, size)};
   for (PairLink& l : links.pairs) l.first_host = l.second_host = host.name;
   return links;
 }
@@ -145,7 +104,8 @@ int ranks_of_job(const LinkFlags& flags) {
   return std::max(2, static_cast<int>(this_host().cores.size()));
 }
 
-Links rank_links(const LinkFlags& flags, Bytes size, MpiBackend& mpi) {
+Links rank_links(const LinkFlags& flags, MpiBackend& mpi) {
+  const Bytes size = size_from(flags, "1M");
   const int ranks = ranks_of_job(flags);
   if (ranks < 2) throw Error(ErrorKind::incomparable, "one rank has no links");
   if (size.value > INT32_MAX)
@@ -154,22 +114,50 @@ Links rank_links(const LinkFlags& flags, Bytes size, MpiBackend& mpi) {
     require_memory(flags, size, static_cast<std::size_t>(ranks));
   const InterruptListener listener([&] { mpi.interrupt(); });
   mpi.begin_launch(ranks);
-  return {.backend = "mpi", .kind = "rank", .pairs = mpi.measure_links(size)};
+  return {.backend = "mpi", .kind = "rank", .copied = size, .pairs = mpi.measure_links(size)};
+}
+
+/// A launch is short beside a copy of 64 MiB.
+Links gpu_links(const LinkFlags& flags, std::unique_ptr<Gpus> gpus) {
+  const Bytes size = size_from(flags, "64M");
+  std::atomic<bool> interrupted{false};
+  const InterruptListener listener([&] { interrupted.store(true); });
+  const std::string host = this_host().name;
+  try {
+    Links links{.backend = "cuda",
+                .kind = "GPU",
+                .copied = size,
+                .pairs = measure_gpu_links(
+                    *gpus, {.size = size,
+                            .patience = {.timeout = std::chrono::seconds(flags.timeout),
+                                         .interrupted = &interrupted},
+                            .spoils = test_hooks_from_environment().corrupt_rank.has_value()})};
+    for (PairLink& l : links.pairs) l.first_host = l.second_host = host;
+    if (gpus->size() == 1)
+      say("collmark: cuda: one GPU: no link between GPUs to measure, only within it\n");
+    return links;
+  } catch (const Unsupported& e) {
+    throw Error(ErrorKind::incomparable, e.what());
+  } catch (...) {
+    leave_behind(std::move(gpus));
+    throw;
+  }
 }
 
 /// Empty, and the reason said, if the backend is absent.
-std::optional<Links> links_of(const std::string& name, const LinkFlags& flags, Bytes size) {
-  if (name == "threads") return core_links(flags, size);
+std::optional<Links> links_of(const std::string& name, const LinkFlags& flags) {
+  if (name == "threads") return core_links(flags);
   const BackendOptions options{.timeout = std::chrono::seconds(flags.timeout),
                                .hostfile = flags.hostfile,
                                .launcher_arguments = flags.launcher_arguments};
-  std::string reason = "this version measures the links of threads and mpi only";
+  std::string reason = "this version measures the links of threads, mpi and cuda only";
   try {
+    if (name == "cuda") return gpu_links(flags, std::make_unique<Gpus>());
     const std::unique_ptr<Backend> backend = make_backend(name, options);
     if (!backend->availability().here)
       reason = backend->availability().reason;
     else if (auto* const mpi = dynamic_cast<MpiBackend*>(backend.get()))
-      return rank_links(flags, size, *mpi);
+      return rank_links(flags, *mpi);
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::absent) throw;
     reason = e.what();
@@ -183,21 +171,20 @@ bool joins(const std::vector<std::string>& asked) {
 }
 
 int measure_and_write(const LinkFlags& flags, const std::vector<std::string>& asked) {
-  const Bytes size = parse_size(flags.size);
-  if (size.value == 0) throw Error(ErrorKind::usage, "--size 0: there is nothing to copy");
+  if (!flags.size.empty()) (void)size_from(flags, flags.size);  // before anything is measured
   std::optional<LinkCsv> csv;
   if (!flags.csv.empty()) csv.emplace(flags.csv);
   std::vector<Links> all;
   for (const std::string& name : asked)
-    if (std::optional<Links> links = links_of(name, flags, size)) all.push_back(std::move(*links));
+    if (std::optional<Links> links = links_of(name, flags)) all.push_back(std::move(*links));
   const bool absent = all.size() < asked.size();
   const int status = absent && !flags.allow_missing ? exit_code(ErrorKind::absent) : 0;
   if (all.empty()) return status;
-  if (csv) csv->write(csv_rows(all, size));
+  if (csv) csv->write(link_csv_rows(all));
   if (flags.json) {
-    put(json_text(json_of(all, size)));
+    put(json_text(link_document(all)));
   } else {
-    for (const Links& links : all) put((&links == &all.front() ? "" : "\n") + table_of(links));
+    for (const Links& links : all) put((&links == &all.front() ? "" : "\n") + link_table(links));
   }
   return status;
 }
@@ -219,7 +206,7 @@ void add_links(CLI::App& app, int& status) {
       app.add_subcommand("links", "how far apart the ranks are: every pair, a flag and a copy");
   const auto flags = std::make_shared<LinkFlags>();
   command->add_option("--backend", flags->backend, "threads, mpi, cuda")->capture_default_str();
-  command->add_option("--size", flags->size, "bytes that are copied")->capture_default_str();
+  command->add_option("--size", flags->size, "bytes that are copied (default: 1M; cuda 64M)");
   command
       ->add_option("--ranks", flags->ranks,
                    "mpi: how many take part (default: the job, or one for each core)")
@@ -227,10 +214,10 @@ void add_links(CLI::App& app, int& status) {
   command->add_option("--hostfile", flags->hostfile, "mpi: for mpirun (default: this host alone)");
   command->add_option("--launcher-args", flags->launcher_arguments,
                       "mpi: more words for mpirun, as a shell would split them");
-  command->add_option("--timeout", flags->timeout, "mpi: seconds of any single wait")
+  command->add_option("--timeout", flags->timeout, "mpi, cuda: seconds of any single wait")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command->add_option("--csv", flags->csv, "one row per pair; of ranks one per direction");
+  command->add_option("--csv", flags->csv, "one row per pair; of ranks and GPUs one per direction");
   command->add_flag("--json", flags->json, "one JSON document on stdout");
   command->add_flag("--allow-missing", flags->allow_missing, "an absent backend is no error");
   command->footer("Example:  collmark links --json");

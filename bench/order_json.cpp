@@ -16,7 +16,7 @@ Json to_json(const PairLink& l) {
           {"second_host", l.second_host},
           {"flag_s", l.flag.count()},
           {"copy_gb_per_s", l.copy_gb_per_s},
-          {"shared_gb_per_s", l.shared_gb_per_s}};
+          {"shared_gb_per_s", l.shared_gb_per_s.value_or(0)}};
 }
 
 PairLink link_from_json(const Json& json) {

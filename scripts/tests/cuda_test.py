@@ -1,27 +1,16 @@
 """`collmark sweep --backend cuda` on the stub driver: everything but the GPU, and what becomes of its faults."""
 
-import os
 import re
 import unittest
 from pathlib import Path
 
-from program import ROOT, collmark
+from cuda_support import STUB, STUB_NAME, stubbed
+from program import collmark
 from sweep_support import Folder, record_of, rows_of, sweep
 
-STUB = os.environ.get("COLLMARK_STUB_DRIVER", str(ROOT / "build/kernels/stub_driver/libcollmark_stub_driver.so"))
-STUB_NAME = "collmark stub (CPU, no GPU)"
 # Each thread of a kernel is a fiber: few of them, few launches.
 SMALL = ["--backend", "cuda", "--threads", "4", "--channels", "2", "-n", "2", "-w", "1", "--time-budget", "0.01"]
 ONE = [*SMALL, "--ranks", "3", "--sizes", "1K", "--algorithm", "ring"]
-
-
-def stubbed(fault="", devices=1, **more):
-    return {
-        "COLLMARK_CUDA_DRIVER": STUB,
-        "COLLMARK_STUB_FAULT": fault,
-        "COLLMARK_STUB_DEVICES": str(devices),
-        **more,
-    }
 
 
 class CudaTest(Folder):
