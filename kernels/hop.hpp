@@ -39,7 +39,7 @@ COLLMARK_DEVICE std::uint64_t cargo(std::uint32_t n) {
 struct ByFlag {
   static COLLMARK_DEVICE void send(Mailbox* box, std::uint32_t n) {
     box->data = cargo(n);
-    store_release(&box->flag, n);  // pairs with the acquire in wait_for()
+    store_release(&box->flag, n);  // pairs with the acquire of wait_for
   }
   /// False if nothing comes.
   static COLLMARK_DEVICE bool receive(Mailbox* box, std::uint32_t n, const Patience& w,
