@@ -143,7 +143,8 @@ TEST_P(EveryAlgorithmInMessages, MovesTheBytesAndMessagesThatTheScheduleLists_Ho
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, EveryAlgorithmInMessages, testing::Range(1, 10));
+INSTANTIATE_TEST_SUITE_P(Ranks, EveryAlgorithmInMessages, testing::Range(1, 10),
+                         testing::PrintToStringParamName());
 
 TEST(MessageRun, RandomSchedules_EqualReferenceBitForBit) {
   std::mt19937 random(6);

@@ -152,7 +152,8 @@ TEST_P(EveryAlgorithm, FewElementsInManyTiles_EqualReferenceAndAreCountedAsTheSc
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, EveryAlgorithm, testing::Range(1, 10));
+INSTANTIATE_TEST_SUITE_P(Ranks, EveryAlgorithm, testing::Range(1, 10),
+                         testing::PrintToStringParamName());
 
 TEST(ThreadsCollective, CountsWhatTheRingMoves) {
   const Trial run({.collective = Collective::all_reduce,

@@ -57,7 +57,8 @@ TEST_P(RefusedDriver, IsAbsentAndSaysWhyAndWhatWouldHelpInOneLine) {
 INSTANTIATE_TEST_SUITE_P(All, RefusedDriver,
                          testing::Values(std::pair("no_device", "nvidia-smi"),
                                          std::pair("old_driver", "CUDA 11.4"),
-                                         std::pair("no_code", "sm_90")));
+                                         std::pair("no_code", "sm_90")),
+                         [](const auto& test) { return std::string(test.param.first); });
 
 TEST(Driver, ThatIsNotThereIsAbsent) {
   try {

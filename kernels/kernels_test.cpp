@@ -71,7 +71,8 @@ TEST_P(KernelsOfRanks, EqualTheReferenceForOddCountsAndAnyAlignment) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, KernelsOfRanks, testing::Range(1, 10));
+INSTANTIATE_TEST_SUITE_P(All, KernelsOfRanks, testing::Range(1, 10),
+                         testing::PrintToStringParamName());
 
 TEST(Kernels, EqualTheReferenceUnderManySchedules) {
   for (const NamedKernel& kernel : all_kernels())

@@ -217,6 +217,7 @@ def main():
         if missed
         else f"all {len(faults)} faults were found or are harmless"
     )
+    print(f"{len(faults) + 1 - len(missed)} passed, {len(missed)} failed")  # the sound kernels are one case too
     sys.exit(1 if missed else 0)
 
 
