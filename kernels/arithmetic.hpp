@@ -114,6 +114,21 @@ COLLMARK_DEVICE T combined(Operator op, T a, T b) {
   return narrowed<T>(wrapping(x, y, [](auto u, auto v) { return u + v; }));
 }
 
+/// Calls `run` with the operator as a constant: what it does many times is chosen once.
+template <class Run>
+COLLMARK_DEVICE void by_operator(Operator op, Run run) {
+  switch (op) {
+    case Operator::sum:
+      return run(std::integral_constant<Operator, Operator::sum>{});
+    case Operator::prod:
+      return run(std::integral_constant<Operator, Operator::prod>{});
+    case Operator::min:
+      return run(std::integral_constant<Operator, Operator::min>{});
+    case Operator::max:
+      return run(std::integral_constant<Operator, Operator::max>{});
+  }
+}
+
 /// Rounded once; truncating on integers. One division in f32 (f64 for f64).
 template <class T>
 COLLMARK_DEVICE T divided(T a, int divisor) {

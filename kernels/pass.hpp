@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/arithmetic.hpp"
 #include "kernels/platform.hpp"
@@ -95,6 +96,7 @@ template <class T, int kBytes>
 COLLMARK_DEVICE Pack<T, kBytes> combined_units(Operator op, const Pack<T, kBytes>& a,
                                                const Pack<T, kBytes>& b) {
   Pack<T, kBytes> sum;
+  COLLMARK_UNROLL
   for (int k = 0; k < Pack<T, kBytes>::kSize; ++k)
     sum.element[k] = combined(op, a.element[k], b.element[k]);
   return sum;
@@ -105,21 +107,61 @@ COLLMARK_DEVICE T divided_unit(const T& x, int divisor) {
 }
 template <class T, int kBytes>
 COLLMARK_DEVICE Pack<T, kBytes> divided_unit(Pack<T, kBytes> x, int divisor) {
+  COLLMARK_UNROLL
   for (int k = 0; k < Pack<T, kBytes>::kSize; ++k) x.element[k] = divided(x.element[k], divisor);
   return x;
 }
 
+/// Units that a thread has under way at once. What a memory moves is what is under way over its latency (Little's law):
+/// 4.8 TB/s x 0.7 us are 3 MB, while one load of 16 bytes by each of 512 threads of 128 blocks is 1 MB.
+inline constexpr int kBatch = 4;
+
+/// The units of one thread: number `i` from element `first` on, and every `apart`-th after it.
+struct Strided {
+  std::int64_t first, i, apart;
+  template <class Unit, class T>
+  COLLMARK_DEVICE auto& unit(T* begin, int u) const {
+    using Seen = std::conditional_t<std::is_const_v<T>, const Unit, Unit>;
+    return reinterpret_cast<Seen*>(begin + first)[i + u * apart];
+  }
+};
+
+/// Units i, i + thread_count() and so on, kUnits of them: all loads of a source before anything is done with them.
+template <class Unit, int kUnits, class Sources, class Destinations>
+COLLMARK_DEVICE void pass_batch(const Sources& from, const Destinations& to, const Strided& at,
+                                const Reduction& what, Value value) {
+  Unit x[kUnits];
+  COLLMARK_UNROLL
+  for (int u = 0; u < kUnits; ++u) x[u] = at.unit<Unit>(from[0], u);
+  for (int s = 1; s < from.count(); ++s) {
+    Unit y[kUnits];
+    COLLMARK_UNROLL
+    for (int u = 0; u < kUnits; ++u) y[u] = at.unit<Unit>(from[s], u);
+    by_operator(what.op, [&](auto op) {
+      COLLMARK_UNROLL
+      for (int u = 0; u < kUnits; ++u) x[u] = combined_units(op.value, x[u], y[u]);
+    });
+  }
+  if (value == Value::complete && what.divisor > 1) {
+    COLLMARK_UNROLL
+    for (int u = 0; u < kUnits; ++u) x[u] = divided_unit(x[u], what.divisor);
+  }
+  for (int d = 0; d < to.count(); ++d) {
+    COLLMARK_UNROLL
+    for (int u = 0; u < kUnits; ++u) at.unit<Unit>(to[d], u) = x[u];
+  }
+}
+
 /// `count` units, elements or packs, from element `first` on; a thread takes every thread_count()-th.
-template <class Unit, class T, class Sources, class Destinations>
+template <class Unit, int kUnits, class Sources, class Destinations>
 COLLMARK_DEVICE void pass_units(const Sources& from, const Destinations& to, std::int64_t first,
                                 std::int64_t count, const Reduction& what, Value value) {
-  for (std::int64_t i = thread_index(); i < count; i += thread_count()) {
-    Unit x = reinterpret_cast<const Unit*>(from[0] + first)[i];
-    for (int s = 1; s < from.count(); ++s)
-      x = combined_units(what.op, x, reinterpret_cast<const Unit*>(from[s] + first)[i]);
-    if (value == Value::complete && what.divisor > 1) x = divided_unit(x, what.divisor);
-    for (int d = 0; d < to.count(); ++d) reinterpret_cast<Unit*>(to[d] + first)[i] = x;
-  }
+  const std::int64_t apart = thread_count();
+  std::int64_t i = thread_index();
+  for (; i + (kUnits - 1) * apart < count; i += kUnits * apart)
+    pass_batch<Unit, kUnits>(from, to, {first, i, apart}, what, value);
+  if constexpr (kUnits > 1)
+    for (; i < count; i += apart) pass_batch<Unit, 1>(from, to, {first, i, apart}, what, value);
 }
 
 /// Elements before the first whole pack; all of them if the pointers do not lie alike.
@@ -144,9 +186,9 @@ COLLMARK_DEVICE void pass(const Sources& from, const Destinations& to, std::int6
   const std::int64_t packs = (count - head) / Pack<T>::kSize;
   const std::int64_t rest = head + packs * Pack<T>::kSize;
   if (thread_index() == 0) note_pass(count * from.count() * kBytes, count * to.count() * kBytes);
-  pass_units<T, T>(from, to, 0, head, what, value);
-  pass_units<Pack<T>, T>(from, to, head, packs, what, value);
-  pass_units<T, T>(from, to, rest, count - rest, what, value);
+  pass_units<T, 1>(from, to, 0, head, what, value);
+  pass_units<Pack<T>, kBatch>(from, to, head, packs, what, value);
+  pass_units<T, 1>(from, to, rest, count - rest, what, value);
 }
 
 }  // namespace collmark

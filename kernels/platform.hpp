@@ -7,6 +7,7 @@
 ///
 ///   COLLMARK_KERNEL, COLLMARK_DEVICE     what a kernel and a device function begin with; instances.cu makes symbols
 ///                                        of the kernels in kernel_list.hpp
+///   COLLMARK_UNROLL                      before a loop over an array that is to stay in registers
 ///   thread_index(), thread_count()       in the block
 ///   block_index()                        in the grid
 ///   block_barrier()                      all threads of the block; orders all memory between them

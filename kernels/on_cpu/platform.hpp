@@ -12,6 +12,7 @@
 
 #define COLLMARK_KERNEL inline
 #define COLLMARK_DEVICE inline
+#define COLLMARK_UNROLL
 
 /// Memory of the block; its place in the source is known by what no other place has, an object of its own.
 #define COLLMARK_SHARED(T, name, count)  \

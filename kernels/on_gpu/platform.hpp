@@ -10,6 +10,7 @@
 
 #define COLLMARK_KERNEL __device__ __forceinline__
 #define COLLMARK_DEVICE __device__ __forceinline__
+#define COLLMARK_UNROLL _Pragma("unroll")
 #define COLLMARK_SHARED(T, name, count) __shared__ T name[count]
 
 /// Set by the host for a launch that is counted, and not timed; zeros in all others.
