@@ -6,12 +6,12 @@
 #include <limits>
 #include <new>
 
+#include "bench/cuda_names.hpp"
 #include "bench/device_operation.hpp"
 #include "bench/leave_behind.hpp"
 #include "bench/library_name.hpp"
 #include "bench/proof.hpp"
 #include "bench/solo_team.hpp"
-#include "bench/table.hpp"
 #include "bench/variant.hpp"
 #include "collectives/catalogue.hpp"
 #include "collectives/partition.hpp"
@@ -19,54 +19,6 @@
 #include "kernels/launch.hpp"
 
 namespace collmark {
-namespace {
-
-constexpr int kHostWaitsLonger = 4;          // times, than ranks wait for each other
-constexpr int kLooksPerMillisecond = 2'000;  // at a flag that is not there yet; about as a GPU does
-constexpr std::string_view kStub =
-    "collmark stub";  // what the name of a device that is none begins with
-
-/// Whose collective it is. A device that is none takes the credit itself, so that no row of it passes for a GPU's.
-std::string implementation(const Gpu& gpu) {
-  return gpu.facts().name.starts_with(kStub) ? gpu.facts().name : "collmark";
-}
-
-KernelName kernel_name(const std::string& asked) {
-  const auto [algorithm, variant, launching] = split_variant(asked);
-  switch (variant) {
-    case Variant::plain:
-      return {algorithm, Way::standard};
-    case Variant::interpreted:
-      return {algorithm, Way::interpreted};
-    case Variant::links:
-      return {algorithm, Way::links};
-    case Variant::low_latency:
-      return {algorithm, Way::low_latency};
-    case Variant::window:
-      break;
-  }
-  throw Unsupported("GPUs reach each other's memory: a window is for processes, --backend mpi");
-}
-
-/// The ranks' own waits end first, and say more.
-HostPatience longer(HostPatience patience) {
-  patience.timeout = patience.timeout * kHostWaitsLonger + std::chrono::seconds(1);
-  return patience;
-}
-
-std::uint32_t looks_in(std::chrono::milliseconds timeout) {
-  return static_cast<std::uint32_t>(
-      std::clamp<std::int64_t>(timeout.count() * kLooksPerMillisecond, 1, std::int64_t{1} << 31));
-}
-
-}  // namespace
-
-std::string describe(const Gpu& gpu) {
-  const GpuFacts& f = gpu.facts();
-  return fmt::format("{} ({}, {}, sm_{}{}, {} multiprocessors, {}; driver for CUDA {})", f.name,
-                     f.uuid, f.pci, f.major, f.minor, f.multiprocessors, readable(f.memory),
-                     cuda_version(gpu.driver().version()));
-}
 
 CudaBackend::CudaBackend(const BackendOptions& options) : options_(options) {
   try {
@@ -133,8 +85,9 @@ void CudaBackend::measure_into(CaseResult& result, const Case& c) {
                         .payload = {c.count, c.dtype, c.op},
                         .placement = c.placement};
   const TestHooks hooks = test_hooks_from_environment();
+  const HostPatience patience{.timeout = options_.timeout, .interrupted = &interrupted_};
   auto running = std::make_unique<Running>(*gpus_, task, options_.gpu);
-  running->collective.set_looks(looks_in(options_.timeout));
+  running->collective.set_looks(patience.looks());
   if (hooks.absent_rank) running->collective.leave_out(*hooks.absent_rank);
   try {
     running->operation.emplace(
@@ -142,7 +95,7 @@ void CudaBackend::measure_into(CaseResult& result, const Case& c) {
         DeviceOperation::What{
             .payload = task.payload,
             .placement = c.placement,
-            .patience = longer({.timeout = options_.timeout, .interrupted = &interrupted_}),
+            .patience = patience.longer(),
             .evicts = c.measure.cache == CacheState::cold,
             .hooks = hooks});
     measure_with(*running, result, c);

@@ -12,9 +12,6 @@
 
 namespace collmark {
 
-/// One line: what it is, and which.
-[[nodiscard]] std::string describe(const Gpu& gpu);
-
 class CudaBackend : public Backend {
  public:
   explicit CudaBackend(const BackendOptions& options);

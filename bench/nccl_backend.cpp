@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "bench/cuda_backend.hpp"
+#include "bench/cuda_names.hpp"
 #include "bench/device_operation.hpp"
 #include "bench/leave_behind.hpp"
 #include "bench/library_name.hpp"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "collectives/catalogue.hpp"
 #include "collectives/error.hpp"
@@ -28,8 +29,14 @@ Bytes buffer_of(const Payload& payload) {
 
 }  // namespace
 
-GpuCollective::GpuCollective(Gpus& gpus, const KernelTask& task, const GpuTuning& asked)
-    : gpus_(gpus), task_(task) {
+GpuCollective::GpuCollective(Gpus& gpus, const KernelTask& task, const GpuTuning& asked,
+                             GpuPlace place)
+    : gpus_(gpus),
+      task_(task),
+      spread_{.ranks = task.ranks, .gpus = gpus.size()},
+      place_(std::move(place)) {
+  if (!place_.buffers.empty() && task.placement != Placement::in_place)
+    throw Error(ErrorKind::broken, "buffers of others are all-reduced in place only");
   place_ranks();
   tune(asked);
   allocate(buffer_of(task.payload));
@@ -37,15 +44,15 @@ GpuCollective::GpuCollective(Gpus& gpus, const KernelTask& task, const GpuTuning
 }
 
 void GpuCollective::place_ranks() {
-  ranks_each_ = (task_.ranks + gpus_.size() - 1) / gpus_.size();
-  for (int first = 0; first < task_.ranks; first += ranks_each_) {
+  for (int first = 0; first < task_.ranks; first += spread_.each()) {
     auto part = std::make_unique<Part>();
-    part->ranks = {.first = first, .count = std::min(ranks_each_, task_.ranks - first)};
+    part->ranks = {.first = first, .count = std::min(spread_.each(), task_.ranks - first)};
     Gpu& gpu = gpus_[devices()];
     if (!gpu.facts().cooperative)
       throw Unsupported(fmt::format("GPU {} ({}) has no cooperative launch", gpu.facts().ordinal,
                                     gpu.facts().name));
-    part->stream = std::make_unique<GpuStream>(gpu);
+    if (place_.streams.empty()) part->own_stream = std::make_unique<GpuStream>(gpu);
+    part->stream = place_.streams.empty() ? part->own_stream.get() : place_.streams[at(devices())];
     parts_.push_back(std::move(part));
   }
   if (const std::string obstacle = gpus_.connect(devices()); !obstacle.empty())
@@ -65,9 +72,9 @@ void GpuCollective::tune(const GpuTuning& asked) {
   int most = gpus_[0].resident_blocks(symbol_, threads_);
   for (int d = 1; d < devices(); ++d)
     most = std::min(most, gpus_[d].resident_blocks(symbol_, threads_));
-  const int most_channels = most / ranks_each_;
+  const int most_channels = most / spread_.each();
   if (!asked.channels) {
-    const int fair = std::max(1, facts.multiprocessors / ranks_each_);
+    const int fair = std::max(1, facts.multiprocessors / spread_.each());
     const int cap = std::clamp(std::min(most_channels, fair), 1, kMostChannels);
     tuning_.channels =
         static_cast<int>(std::clamp<std::int64_t>(size / kChannelWorthHaving, 1, cap));
@@ -81,7 +88,7 @@ void GpuCollective::tune(const GpuTuning& asked) {
     throw Unsupported(
         fmt::format("{} ranks on one GPU with {} channels of {} threads are {} blocks; {} holds {} "
                     "of {} at once",
-                    ranks_each_, job_->channels(), threads_, ranks_each_ * job_->channels(),
+                    spread_.each(), job_->channels(), threads_, spread_.each() * job_->channels(),
                     facts.name, most, symbol_));
 }
 
@@ -92,8 +99,8 @@ void GpuCollective::allocate(Bytes buffer) {
       memory_.emplace_back(stream.gpu(), size);
       return memory_.back().data();
     };
-    reach_.inputs.push_back(fresh(buffer));
     const bool in_place = task_.placement == Placement::in_place;
+    reach_.inputs.push_back(place_.buffers.empty() ? fresh(buffer) : place_.buffers[at(r)]);
     reach_.outputs.push_back(in_place ? reach_.inputs.back() : fresh(buffer));
     const Bytes piece{static_cast<std::int64_t>(job_->piece_size())};
     reach_.pieces.push_back(fresh(piece));
@@ -134,7 +141,7 @@ void GpuCollective::set_looks(std::uint32_t looks) {
 
 /// The launch begins one rank later, or ends one earlier.
 void GpuCollective::leave_out(int rank) {
-  Part& part = *parts_[at(rank / ranks_each_)];
+  Part& part = *parts_[at(rank / spread_.each())];
   const bool first = rank == part.ranks.first;
   if (!first && rank != part.ranks.first + part.ranks.count - 1)
     throw Error(ErrorKind::usage,
@@ -197,6 +204,13 @@ Bytes GpuCollective::busiest() const {
     most = std::max({most, sent, received});
   }
   return Bytes{static_cast<std::int64_t>(most * size_of(task_.payload.dtype))};
+}
+
+Bytes GpuCollective::sent() const {
+  unsigned long long elements = 0;
+  for (const auto& part : parts_)
+    for (const unsigned long long count : part->counts) elements += count;
+  return Bytes{static_cast<std::int64_t>(elements * size_of(task_.payload.dtype))};
 }
 
 void GpuCollective::queue_report() {

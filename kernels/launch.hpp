@@ -19,12 +19,27 @@
 
 namespace collmark {
 
+/// Which device a rank lives on: the first ranks on the first, on each as many as must be.
+struct RankSpread {
+  int ranks = 1, gpus = 1;
+  [[nodiscard]] int each() const { return (ranks + gpus - 1) / gpus; }  // the last may have fewer
+  [[nodiscard]] int devices() const { return (ranks + each() - 1) / each(); }
+  [[nodiscard]] int device_of(int rank) const { return rank / each(); }
+};
+
+/// Streams and buffers of somebody else, who keeps them for as long as the collective lives.
+struct GpuPlace {
+  std::vector<GpuStream*> streams = {};  // [device]; none: its own
+  std::vector<std::byte*> buffers = {};  // [rank], each its input and its output; none: its own
+};
+
 class GpuCollective final : public DeviceCollective {
  public:
   ///   Throws   Unsupported     no such kernel; too many ranks or channels; out of memory; devices that do not reach
   ///                            each other
   ///            Error{usage}    tuning that makes no sense
-  GpuCollective(Gpus& gpus, const KernelTask& task, const GpuTuning& asked);
+  ///            Error{broken}   buffers of others for a collective out of place
+  GpuCollective(Gpus& gpus, const KernelTask& task, const GpuTuning& asked, GpuPlace place = {});
 
   [[nodiscard]] const KernelJob& job() const { return *job_; }
   /// "channels=8 threads=512 slots=4 slot_bytes=131072"
@@ -34,7 +49,7 @@ class GpuCollective final : public DeviceCollective {
   [[nodiscard]] RankRange ranks() const override { return {.first = 0, .count = task_.ranks}; }
   [[nodiscard]] int devices() const override { return static_cast<int>(parts_.size()); }
   [[nodiscard]] GpuStream& stream(int device) const override { return *parts_[at(device)]->stream; }
-  [[nodiscard]] int device_of(int rank) const override { return rank / ranks_each_; }
+  [[nodiscard]] int device_of(int rank) const override { return spread_.device_of(rank); }
   [[nodiscard]] std::byte* input(int rank) const override { return reach_.inputs[at(rank)]; }
   [[nodiscard]] std::byte* output(int rank) const override { return reach_.outputs[at(rank)]; }
 
@@ -51,6 +66,8 @@ class GpuCollective final : public DeviceCollective {
   [[nodiscard]] bool run_counted();
   /// What the busiest rank sent or received in run_counted(), the larger of both, once the streams are done.
   [[nodiscard]] Bytes busiest() const;
+  /// What all ranks together sent in it.
+  [[nodiscard]] Bytes sent() const;
   void queue_report() override;
   [[nodiscard]] bool gave_up() const override;
   void queue_complaint() override;
@@ -66,7 +83,8 @@ class GpuCollective final : public DeviceCollective {
     std::vector<std::byte> host_tables;
     std::vector<unsigned long long> counts;
     std::unique_ptr<PinnedMemory> report;  // of given_up
-    std::unique_ptr<GpuStream> stream;
+    std::unique_ptr<GpuStream> own_stream;
+    GpuStream* stream = nullptr;
     GpuMemory tables, given_up, stuck;
     GpuMemory counted;  // [src x ranks + dst], elements
   };
@@ -81,7 +99,8 @@ class GpuCollective final : public DeviceCollective {
   KernelTask task_;
   Tuning tuning_;
   int threads_ = 0;
-  int ranks_each_ = 1;  // of all devices but the last, which may have fewer
+  RankSpread spread_;
+  GpuPlace place_;
   std::string symbol_;
   std::unique_ptr<KernelJob> job_;
   std::vector<GpuMemory> memory_;

@@ -39,6 +39,32 @@ TEST(GpuCollective, ConsecutiveRanksShareADevice) {
   EXPECT_EQ(Running(gpus, ring(1, 10)).collective.devices(), 1);
 }
 
+TEST(GpuCollective, RunsInStreamsAndBuffersOfOthers) {
+  const WithStub stub("", 2);
+  Gpus gpus;
+  GpuStream one(gpus[0]), other(gpus[1]);
+  const GpuMemory first(gpus[0], Bytes{4}), second(gpus[1], Bytes{4});
+  KernelTask task = ring(2, 1);
+  EXPECT_THROW(GpuCollective(gpus, task, kSmall, {.buffers = {first.data(), second.data()}}),
+               Error);
+  task.placement = Placement::in_place;
+  GpuCollective collective(gpus, task, kSmall,
+                           {.streams = {&one, &other}, .buffers = {first.data(), second.data()}});
+  EXPECT_EQ(&collective.stream(1), &other);
+  const float values[] = {3.0F, 4.0F};
+  float sums[] = {0.0F, 0.0F};
+  const auto bytes = [](auto* value) { return reinterpret_cast<std::byte*>(value); };
+  one.copy_to_device(first.data(), reinterpret_cast<const std::byte*>(&values[0]), Bytes{4});
+  other.copy_to_device(second.data(), reinterpret_cast<const std::byte*>(&values[1]), Bytes{4});
+  collective.run();
+  one.copy_to_host(bytes(&sums[0]), collective.output(0), Bytes{4});
+  other.copy_to_host(bytes(&sums[1]), second.data(), Bytes{4});
+  GpuClock clock({&one, &other}, HostPatience{});
+  clock.finish();
+  EXPECT_EQ(sums[0], 7.0F);
+  EXPECT_EQ(sums[1], 7.0F);
+}
+
 TEST(GpuCollective, ItsBusiestRankMovesTheBytesOfTheFormula) {
   for (const int devices : {1, 2}) {
     const WithStub stub("", devices);
@@ -51,6 +77,7 @@ TEST(GpuCollective, ItsBusiestRankMovesTheBytesOfTheFormula) {
     run.collective.run();
     run.clock.finish();
     EXPECT_EQ(run.collective.busiest(), Bytes{2 * 3 * 256});  // 2K(P-1)/P at P = 4, K = 4 x 256
+    EXPECT_EQ(run.collective.sent(), Bytes{4 * 2 * 3 * 256});
   }
 }
 
