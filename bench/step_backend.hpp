@@ -1,15 +1,15 @@
-/// Runs one training step's communication on the threads of this process, many times, and says where
-/// its time went.
+/// Where training steps are measured: runs one step's communication many times, and says where its time went.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/backend.hpp"
-#include "bench/running_launch.hpp"
-#include "bench/step_job.hpp"
-#include "bench/thread_member.hpp"
+#include "bench/step_phases.hpp"
+#include "bench/step_work.hpp"
 
 namespace collmark {
 
@@ -25,20 +25,12 @@ struct StepCase {
   [[nodiscard]] int ranks() const { return config.ranks; }
 };
 
-/// Medians over the timed steps, each step as its slowest rank saw it: pack + wire + unpack is that
-/// rank's whole step.
-struct StepPhases {
-  Seconds pack{};
-  Seconds wire{};  // with the wait for slower ranks
-  Seconds unpack{};
-};
-
 struct BucketResult {
-  Bucket bucket = {};      // as planned
-  Bytes sent = {};         // counted, over all ranks
-  Bytes busiest = {};      // counted, max over ranks of max(sent, received)
-  int messages = 0;        // max over ranks, sent
-  StepPhases phases = {};  // nothing if the step was not timed
+  Bucket bucket = {};                 // as planned
+  std::optional<Bytes> sent = {};     // counted, over all ranks; empty where nobody counts
+  std::optional<Bytes> busiest = {};  // counted, max over ranks of max(sent, received)
+  std::optional<int> messages = {};   // max over ranks, sent
+  StepPhases phases = {};             // nothing if the step was not timed
 };
 
 struct StepResult {
@@ -54,42 +46,35 @@ struct StepResult {
 
 class StepBackend {
  public:
-  explicit StepBackend(const BackendOptions& options);
+  virtual ~StepBackend() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual Availability availability() const { return {.here = true, .reason = ""}; }
+  /// Where steps run, beside the CPU: a line for each device.
+  [[nodiscard]] virtual std::vector<std::string> devices() const { return {}; }
 
-  /// Over all ranks: gradients, buffers, and as much again as the gradients for what executors copy.
-  [[nodiscard]] static Bytes memory_needed(const StepCase& c);
+  /// Why the case does not fit into memory, one line; empty if it may.
+  [[nodiscard]] virtual std::string obstacle(const StepCase& c) const = 0;
   /// Runs in a fresh launch. A case that cannot run is a skipped result with its reason; throws only
   /// what ends the whole run: Error{timed_out, lost, interrupted}.
-  [[nodiscard]] StepResult run(const StepCase& c);
+  [[nodiscard]] virtual StepResult run(const StepCase& c) = 0;
   /// From another thread: the case that runs ends with Error{interrupted}.
-  void interrupt() noexcept;
-
- private:
-  void measure_into(StepResult& result, const StepCase& c, StepWork work);
-
-  BackendOptions options_;
-  std::vector<int> cores_;
-  RunningLaunch running_;
+  virtual void interrupt() noexcept = 0;
 };
+
+/// Those that `step --backend` accepts.
+[[nodiscard]] const std::vector<std::string>& step_backend_names();
+[[nodiscard]] std::unique_ptr<StepBackend> make_step_backend(std::string_view name,
+                                                             const BackendOptions& options);
+
+/// Of so many ranks together: gradients, buffers, and as much again as the gradients for what executors copy.
+[[nodiscard]] Bytes memory_of_step(const StepCase& c, int ranks);
 
 /// The buckets of a case and where they lie: what is known without running it. Throws
 /// Error{usage} as plan_buckets does, Unsupported for ranks that the algorithm cannot do.
 [[nodiscard]] StepWork work_of(const StepCase& c);
 
-/// What each rank recorded of each of its runs, bucket after bucket; the runs that were timed start
-/// at `first`.
-struct StepTimes {
-  std::vector<std::vector<BucketTimes>> by_rank;
-  std::size_t buckets = 1;
-  std::size_t first = 0;
-
-  [[nodiscard]] const BucketTimes& of(std::size_t rank, std::size_t reading,
-                                      std::size_t bucket) const {
-    return by_rank[rank][(first + reading) * buckets + bucket];
-  }
-};
-
-/// Fills in the phases of the step and of its buckets, and the tail.
-void add_phases(StepResult& result, const StepTimes& times);
+/// What is known of a case before it has run.
+void add_plan(StepResult& result, const StepWork& work);
+void add_phases(StepResult& result, const MedianPhases& phases);
 
 }  // namespace collmark

@@ -34,8 +34,8 @@ int step(const StepFlags& flags, const StepConfig& config) {
 
   // From here on a full disk or a size limit is an error code of write(2), and Ctrl-C an event.
   std::signal(SIGXFSZ, SIG_IGN);
-  StepBackend backend(flags.backend_options());
-  const InterruptListener listener([&] { backend.interrupt(); });
+  const auto backend = make_step_backend(config.backend, flags.backend_options());
+  const InterruptListener listener([&] { backend->interrupt(); });
   StepSession session(flags, config,
                       {.run_id = new_run_id(),
                        .argv = command_line(),
@@ -43,12 +43,15 @@ int step(const StepFlags& flags, const StepConfig& config) {
                        .timer = measure_timer(),
                        .noise = check_noise(),
                        .configuration = to_json(config),
+                       .devices = backend->devices(),
                        .started_utc = utc_now()});
   const std::vector<PlannedStep> rest = session.unfinished(plan);
-  say(warnings(session.run(), *std::max_element(config.ranks.begin(), config.ranks.end())));
+  const bool on_cores = config.backend == "threads";  // ranks may outnumber those
+  say(warnings(session.run(),
+               on_cores ? *std::max_element(config.ranks.begin(), config.ranks.end()) : 0));
 
   session.begin(rest);
-  StepRun run({session.run().run_id, session.run().host.name}, backend, session);
+  StepRun run({session.run().run_id, session.run().host.name}, *backend, session);
   measure_resumably(session.run(), flags.csv,
                     [&] { run.run(rest, [&] { return listener.interrupted(); }); });
   session.end();

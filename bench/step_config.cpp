@@ -8,8 +8,10 @@
 #include <random>
 #include <utility>
 
+#include "bench/kernel_flags.hpp"
 #include "bench/shuffle.hpp"
 #include "bench/sweep_config.hpp"
+#include "bench/variant.hpp"
 #include "collectives/catalogue.hpp"
 #include "collectives/error.hpp"
 
@@ -42,6 +44,8 @@ nlohmann::json to_json(const StepConfig& config) {
                       {"seed", config.seed}};
   json["warmups"] =
       config.measure.warmups ? nlohmann::json(*config.measure.warmups) : "until stable";
+  if (config.backend != "threads") json["backend"] = config.backend;  // files of before have none
+  add_tuning(json, config.gpu);
   for (const auto& model : config.models)
     json["model"].push_back({{"name", model->name},
                              {"tensors", model->tensors.size()},
@@ -60,7 +64,7 @@ std::vector<StepCase> step_cases(const StepConfig& config) {
     most *= static_cast<double>(choices);
   require_plannable(most);
   for (const std::string& algorithm : config.algorithms)
-    require_known(Collective::all_reduce, algorithm, config.ranks.front());
+    require_known(Collective::all_reduce, split_variant(algorithm).algorithm, config.ranks.front());
   if (!config.split_after.empty() && !any_follows_splits(config))
     throw Error(ErrorKind::usage,
                 "--split-indices: only the bucket policy mindspore_index follows them");

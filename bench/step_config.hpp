@@ -12,6 +12,7 @@
 namespace collmark {
 
 struct StepConfig {
+  std::string backend = "threads";
   std::vector<std::shared_ptr<const ModelList>> models = {};
   std::vector<const BucketPolicy*> policies = {};
   std::vector<Bytes> caps = {};  // none: each policy's default
@@ -20,6 +21,7 @@ struct StepConfig {
   std::vector<int> ranks = {2};
   Dtype dtype = Dtype::f32;
   int launches = 1;
+  GpuTuning gpu = {};  // of the cuda backend
   MeasureOptions measure = {};
   std::uint64_t seed = 1;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 
@@ -56,10 +57,15 @@ std::vector<int> splits_from(const std::string& text) {
   return splits;
 }
 
-void require_threads(const std::string& backend) {
-  if (backend_names()[choose_index("--backend", backend, backend_names())] != "threads")
+/// Names of backends that run no steps are known, so that asking for one is told from a slip of the pen.
+std::string backend_from(const std::string& text) {
+  const std::string& name = backend_names()[choose_index("--backend", text, backend_names())];
+  const std::vector<std::string>& here = step_backend_names();
+  if (std::find(here.begin(), here.end(), name) == here.end())
     throw Error(ErrorKind::absent,
-                fmt::format("--backend {}: this version measures steps on threads only", backend));
+                fmt::format("--backend {}: this version measures steps on {} only", name,
+                            fmt::join(here, " and ")));
+  return name;
 }
 
 }  // namespace
@@ -70,22 +76,31 @@ void declare(CLI::App& step, StepFlags& f) {
       ->capture_default_str();
   step.add_option("--bucket-bytes", f.caps, "caps: 1M:256M:x2 (default: each policy's own)");
   step.add_option("--split-indices", f.split_after, "last tensor of each bucket, mindspore_index");
-  step.add_option("--algorithm", f.algorithm, "all-reduces of `collmark algorithms`, or file:PATH")
+  step.add_option("--algorithm", f.algorithm,
+                  "all-reduces of `collmark algorithms`, or file:PATH; of cuda variants too")
       ->capture_default_str();
   step.add_option("--ranks", f.ranks, "2,4 or 2:8")->capture_default_str();
-  step.add_option("--backend", f.backend, "threads")->capture_default_str();
+  step.add_option("--backend", f.backend, "threads, cuda")->capture_default_str();
   step.add_option("--dtype", f.dtype, "of the gradients: f32, f64, f16, bf16")
       ->capture_default_str();
   step.add_flag("--json", f.json, "one JSON document on stdout instead of the table");
   declare_run(step, f);
+  declare_kernels(step, f.kernels);
+}
+
+BackendOptions StepFlags::backend_options() const {
+  BackendOptions options = RunFlags::backend_options();
+  options.gpu = kernels.tuning();
+  return options;
 }
 
 StepConfig config_from(const StepFlags& f) {
-  require_threads(f.backend);
+  const std::string backend = backend_from(f.backend);
   if (f.model.empty())
     throw Error(ErrorKind::usage, "--model says whose gradients: resnet50, bert-base, a path.csv");
   const Dtype dtype = choose("--dtype", f.dtype, kGradientDtypes);
-  return {.models = models_from(f.model, dtype),
+  return {.backend = backend,
+          .models = models_from(f.model, dtype),
           .policies = policies_from(f.policies),
           .caps = caps_from(f.caps),
           .split_after = splits_from(f.split_after),
@@ -93,6 +108,7 @@ StepConfig config_from(const StepFlags& f) {
           .ranks = parse_ranks(f.ranks),
           .dtype = dtype,
           .launches = f.launches,
+          .gpu = f.kernels.tuning(),
           .measure = f.measure_options(),
           .seed = f.seed};
 }

@@ -4,6 +4,7 @@
 #include <CLI/App.hpp>
 #include <string>
 
+#include "bench/kernel_flags.hpp"
 #include "bench/run_flags.hpp"
 #include "bench/step_config.hpp"
 
@@ -19,6 +20,9 @@ struct StepFlags : RunFlags {
   std::string backend = "threads";
   std::string dtype = "f32";
   bool json = false;
+  KernelFlags kernels = {};
+
+  [[nodiscard]] BackendOptions backend_options() const;
 };
 
 void declare(CLI::App& step, StepFlags& flags);

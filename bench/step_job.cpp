@@ -1,7 +1,5 @@
 #include "bench/step_job.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -35,17 +33,16 @@ struct Divide {
 };
 
 Divide division(const StepJob& job, Dtype dtype) {
-  return {average_pass(dtype), size_of(dtype), job.divisor()};
+  return {average_pass(dtype), size_of(dtype), job.work().divisor()};
 }
 
 }  // namespace
 
 StepJob::StepJob(ThreadTeam& team, StepWork work) : work_(std::move(work)) {
-  const bool before = work_.mean == Mean::before_sum;
-  for (const StepLayout::Arena& arena : work_.layout.arenas)
-    data_.emplace_back(work_.schedule,
-                       Payload{arena.count, arena.dtype, before ? ReduceOp::sum : ReduceOp::avg},
-                       before ? divisor() : 1);
+  for (const StepLayout::Arena& arena : work_.layout.arenas) {
+    const auto [payload, times] = payload_of(work_, arena);
+    data_.emplace_back(work_.schedule, payload, times);
+  }
 
   for (int r = 0; r < team.ranks(); ++r) {
     Memory& mine = memory_.emplace_back();
@@ -62,8 +59,6 @@ StepJob::StepJob(ThreadTeam& team, StepWork work) : work_(std::move(work)) {
         team, work_.schedule, Payload{work_.buckets[b].count, work_.buckets[b].dtype}, where));
   }
 }
-
-int StepJob::divisor() const { return work_.schedule.ranks - work_.schedule.servers; }
 
 std::byte* StepJob::at(int rank, std::size_t arena, Elements offset) const {
   return memory_[static_cast<std::size_t>(rank)].gradients[arena].data() +
@@ -92,29 +87,11 @@ Check StepJob::check(int rank, int generation) const {
     const Check one = data_[a].check(rank, generation, at(rank, a, {0}));
     if (all.wrong == 0 && one.wrong > 0) {
       all.first = one.first;
-      // Elements are numbered through all arenas, so that place_of can tell them apart.
-      for (std::size_t before = 0; before < a; ++before)
-        all.first.index += work_.layout.arenas[before].count.value;
+      all.first.index += elements_before(work_, a).value;
     }
     all.wrong += one.wrong;
   }
   return all;
-}
-
-std::string StepJob::place_of(const WrongElement& wrong) const {
-  Elements index{wrong.index};
-  std::size_t arena = 0;
-  while (index >= work_.layout.arenas[arena].count) index -= work_.layout.arenas[arena++].count;
-  for (std::size_t b = 0; b < work_.buckets.size(); ++b) {
-    for (const Piece& piece : work_.buckets[b].pieces) {
-      const auto tensor = static_cast<std::size_t>(piece.tensor);
-      const Elements begin = work_.layout.offset_of[tensor] + piece.offset;
-      if (work_.layout.arena_of[tensor] == arena && index >= begin && index < begin + piece.count)
-        return fmt::format("tensor {}, element {}, bucket {}", work_.tensors[tensor].name,
-                           (index - work_.layout.offset_of[tensor]).value, b);
-    }
-  }
-  return fmt::format("gradient element {}, in no bucket", wrong.index);
 }
 
 Buffers StepJob::all_buffers() const {

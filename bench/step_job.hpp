@@ -3,35 +3,18 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "bench/exact_data.hpp"
 #include "bench/operation.hpp"
 #include "bench/page_report.hpp"
-#include "bench/step_layout.hpp"
+#include "bench/step_phases.hpp"
+#include "bench/step_work.hpp"
 #include "bench/team.hpp"
 #include "collectives/pages.hpp"
 #include "collectives/threads.hpp"
 
 namespace collmark {
-
-/// What a step is made of, on any backend.
-struct StepWork {
-  std::vector<Tensor> tensors;
-  std::vector<Bucket> buckets;
-  Mean mean = Mean::after_sum;
-  StepLayout layout;
-  Schedule schedule;  // of one bucket
-};
-
-/// Where the time of one bucket goes, on one rank.
-struct BucketTimes {
-  Nanoseconds pack{};
-  Nanoseconds wire{};  // with the wait for slower ranks
-  Nanoseconds unpack{};
-  [[nodiscard]] Nanoseconds all() const { return pack + wire + unpack; }
-};
 
 /// Memory, inputs and executors of a step, for all ranks of a team.
 class StepJob {
@@ -40,7 +23,6 @@ class StepJob {
   StepJob(ThreadTeam& team, StepWork work);
 
   [[nodiscard]] const StepWork& work() const { return work_; }
-  [[nodiscard]] int divisor() const;  // of the mean: ranks that contribute
   [[nodiscard]] ThreadsCollective& executor(std::size_t bucket) { return *executors_[bucket]; }
   [[nodiscard]] std::byte* gradient(int rank, const Piece& piece) const;
   [[nodiscard]] std::byte* bucket(int rank, std::size_t bucket) const;
@@ -48,8 +30,6 @@ class StepJob {
   void write_gradients(int rank, int generation);
   /// Every gradient of the rank against the exact mean.
   [[nodiscard]] Check check(int rank, int generation) const;
-  /// Of a check's first wrong element: "tensor fc.bias, element 3, bucket 0".
-  [[nodiscard]] std::string place_of(const WrongElement& wrong) const;
   [[nodiscard]] Buffers all_buffers() const;  // gradients and buckets of all ranks
   [[nodiscard]] Bytes scratch() const;        // of the executors, over all ranks
 

@@ -27,9 +27,15 @@ std::string microseconds(const StepRecord& r, Seconds time) {
   return timed(r) ? rounded(time.count() * 1e6, kDigits) : "";
 }
 
-Bytes sum_of_sent(const StepRecord& r) {
+std::string number(const std::optional<Bytes>& bytes) { return bytes ? number(*bytes) : ""; }
+
+/// Empty if nobody counted.
+std::optional<Bytes> sum_of_sent(const StepRecord& r) {
   Bytes sum{};
-  for (const BucketResult& b : r.result.buckets) sum += b.sent;
+  for (const BucketResult& b : r.result.buckets) {
+    if (!b.sent) return std::nullopt;
+    sum += *b.sent;
+  }
   return sum;
 }
 
@@ -170,14 +176,15 @@ std::string bucket_csv_rows(const StepRecord& r) {
     const BucketResult& bucket = r.result.buckets[b];
     const auto formula =
         closed_form_of(as_one_collective(r.c, bucket.bucket.count, bucket.bucket.dtype));
-    rows += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-                        kRecordSchema, r.base.run_id, r.base.launch, r.base.seq,
-                        csv_cell(r.c.model->name), r.c.policy->name, cap ? number(*cap) : "",
-                        csv_cell(r.c.algorithm), r.c.ranks(), b, name(bucket.bucket.dtype),
-                        bucket.bucket.pieces.size(), bucket.bucket.bytes().value, bucket.sent.value,
-                        bucket.busiest.value, formula ? number(formula->busiest) : "",
-                        bucket.messages, microseconds(r, bucket.phases.pack),
-                        microseconds(r, bucket.phases.wire), microseconds(r, bucket.phases.unpack));
+    rows += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", kRecordSchema,
+        r.base.run_id, r.base.launch, r.base.seq, csv_cell(r.c.model->name), r.c.policy->name,
+        cap ? number(*cap) : "", csv_cell(r.c.algorithm), r.c.ranks(), b, name(bucket.bucket.dtype),
+        bucket.bucket.pieces.size(), bucket.bucket.bytes().value, number(bucket.sent),
+        number(bucket.busiest), formula ? number(formula->busiest) : "",
+        bucket.messages ? std::to_string(*bucket.messages) : "",
+        microseconds(r, bucket.phases.pack), microseconds(r, bucket.phases.wire),
+        microseconds(r, bucket.phases.unpack));
   }
   return rows;
 }

@@ -3,23 +3,21 @@
 #include <utility>
 
 #include "collectives/error.hpp"
-#include "topologies/host.hpp"
 
 namespace collmark {
 namespace {
 
 StepResult without_measurement(const PlannedStep& planned, Status status, std::string reason) {
-  return {.base = {.status = status,
-                   .reason = std::move(reason),
-                   .implementation = "collmark",
-                   .algorithm = planned.c.algorithm}};
+  return {
+      .base = {.status = status, .reason = std::move(reason), .algorithm = planned.c.algorithm}};
 }
 
 }  // namespace
 
 StepResult StepRun::result_of(const PlannedStep& planned) {
+  const Availability availability = backend_.availability();
   std::string obstacle =
-      memory_obstacle(StepBackend::memory_needed(planned.c), {this_host().memory_available});
+      availability.here ? backend_.obstacle(planned.c) : std::string(availability.reason);
   if (!obstacle.empty()) return without_measurement(planned, Status::skipped, std::move(obstacle));
   try {
     return backend_.run(planned.c);
@@ -32,12 +30,13 @@ StepResult StepRun::result_of(const PlannedStep& planned) {
 
 void StepRun::report(const PlannedStep& planned, StepResult result) {
   tally_.add(result.base.status, result.base.reason);
+  if (!backend_.availability().here) ++tally_.absent;
   Record base{.run_id = identity_.run_id,
               .launch = planned.launch,
               .seq = planned.seq,
               .time_utc = utc_now(),
               .machine = identity_.machine,
-              .backend = "threads",
+              .backend = std::string(backend_.name()),
               .c = {},
               .result = {}};
   observer_.finished(step_record(std::move(base), planned.c, std::move(result)));

@@ -43,7 +43,7 @@ nlohmann::json to_json(const StepRecord& r) {
     buckets.push_back({{"dtype", name(b.bucket.dtype)},
                        {"tensors", b.bucket.pieces.size()},
                        {"planned_bytes", b.bucket.bytes().value},
-                       {"sent_bytes", b.sent.value},
+                       {"sent_bytes", b.sent ? nlohmann::json(b.sent->value) : nullptr},
                        {"wire_us_p50", microseconds(b.phases.wire)}});
   nlohmann::json json{{"launch", r.base.launch},        {"seq", r.base.seq},
                       {"model", point.model},           {"policy", point.policy},

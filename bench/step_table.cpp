@@ -84,7 +84,7 @@ std::string plans(std::span<const StepCase> cases) {
                                  grouped(bytes_of(c.model->tensors).value),
                                  grouped(largest.value),
                                  grouped(buckets.back().bytes().value),
-                                 readable(StepBackend::memory_needed(c))};
+                                 readable(memory_of_step(c, c.ranks()))};
     if (seen.insert(row).second) rows.push_back(std::move(row));
   }
   return fitted({{.name = "model", .align = Align::left},

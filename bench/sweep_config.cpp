@@ -7,6 +7,7 @@
 #include <random>
 #include <utility>
 
+#include "bench/kernel_flags.hpp"
 #include "bench/library_name.hpp"
 #include "bench/mpi_support.hpp"
 #include "bench/nccl_name.hpp"
@@ -137,10 +138,7 @@ nlohmann::json to_json(const SweepConfig& config) {
       config.measure.warmups ? nlohmann::json(*config.measure.warmups) : "until stable";
   if (!config.hostfile.empty()) json["hostfile"] = config.hostfile;
   if (!config.launcher_arguments.empty()) json["launcher_args"] = config.launcher_arguments;
-  if (config.gpu.channels) json["channels"] = *config.gpu.channels;
-  if (config.gpu.threads) json["threads"] = *config.gpu.threads;
-  if (config.gpu.slots) json["slots"] = *config.gpu.slots;
-  if (config.gpu.slot) json["slot_bytes"] = config.gpu.slot->value;
+  add_tuning(json, config.gpu);
   return json;
 }
 

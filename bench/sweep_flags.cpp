@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <map>
 
 #include "bench/choice.hpp"
@@ -17,8 +16,6 @@ namespace collmark {
 namespace {
 
 constexpr int kMost = 1'000'000'000;
-constexpr int kMostChannels = 4'096, kMostThreads = 1'024, kMostSlots = 1'024;
-constexpr std::int64_t kLeastSlot = 16, kMostSlot = 256 << 20;  // [bytes]
 
 /// nccl-tests' names of our dtypes.
 std::string our_dtype(const std::string& word) {
@@ -110,17 +107,6 @@ void declare_how(CLI::App& sweep, SweepFlags& f) {
       ->capture_default_str();
 }
 
-void declare_kernels(CLI::App& sweep, SweepFlags& f) {
-  sweep
-      .add_option("--channels", f.channels, "cuda: blocks of a rank (default: by size and device)")
-      ->check(whole_in_range(1, kMostChannels));
-  sweep.add_option("--threads", f.threads, "cuda: of a block (default: 512)")
-      ->check(whole_in_range(1, kMostThreads));
-  sweep.add_option("--slots", f.slots, "cuda: of a link between two ranks: 2, 4, 8 (default: 4)")
-      ->check(whole_in_range(2, kMostSlots));
-  sweep.add_option("--slot-bytes", f.slot_bytes, "cuda: of a slot, 16 to 256M (default: by size)");
-}
-
 void declare_where(CLI::App& sweep, SweepFlags& f) {
   sweep.add_option("--samples", f.samples, "a CSV of every reading of every rank");
   sweep.add_option("--hostfile", f.hostfile, "mpi: for mpirun (default: this host alone)");
@@ -135,27 +121,15 @@ BackendOptions SweepFlags::backend_options() const {
   BackendOptions options = RunFlags::backend_options();
   options.hostfile = hostfile;
   options.launcher_arguments = launcher_arguments;
-  options.gpu = gpu_tuning();
+  options.gpu = kernels.tuning();
   return options;
-}
-
-GpuTuning SweepFlags::gpu_tuning() const {
-  GpuTuning tuning{.channels = channels, .threads = threads, .slots = slots};
-  if (slots && !std::has_single_bit(static_cast<unsigned>(*slots)))
-    throw Error(ErrorKind::usage, fmt::format("--slots {}: a link has 2, 4, 8, ... slots", *slots));
-  if (slot_bytes.empty()) return tuning;
-  tuning.slot = parse_size(slot_bytes);
-  if (tuning.slot->value < kLeastSlot || tuning.slot->value > kMostSlot)
-    throw Error(ErrorKind::usage,
-                fmt::format("--slot-bytes {}: a slot has 16 B to 256 MiB", slot_bytes));
-  return tuning;
 }
 
 void declare(CLI::App& sweep, SweepFlags& f) {
   declare_what(sweep, f);
   declare_how(sweep, f);
   declare_run(sweep, f);
-  declare_kernels(sweep, f);
+  declare_kernels(sweep, f.kernels);
   declare_where(sweep, f);
 }
 
@@ -177,7 +151,7 @@ SweepConfig config_from(const SweepFlags& f) {
           .launches = f.launches,
           .hostfile = f.hostfile,
           .launcher_arguments = f.launcher_arguments,
-          .gpu = f.gpu_tuning(),
+          .gpu = f.kernels.tuning(),
           .measure = f.measure_options(),
           .seed = f.seed};
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "bench/kernel_flags.hpp"
 #include "bench/run_flags.hpp"
 #include "bench/sweep_config.hpp"
 #include "bench/sweep_run.hpp"
@@ -27,8 +28,7 @@ struct SweepFlags : RunFlags {
   std::string hostfile = {};            // of mpirun
   std::string launcher_arguments = {};  // of mpirun
   bool allow_missing = false;
-  std::optional<int> channels = {}, threads = {}, slots = {};  // of kernels
-  std::string slot_bytes = {};                                 // of kernels
+  KernelFlags kernels = {};
   // As nccl-tests spells sizes: -b 8 -e 64M -f 4, or -i 1M.
   std::string begin = {}, end = {}, factor = {}, step = {};
   int check = 1;
@@ -37,8 +37,6 @@ struct SweepFlags : RunFlags {
     return allow_missing ? Missing::allowed : Missing::refused;
   }
   [[nodiscard]] BackendOptions backend_options() const;
-  /// Throws Error{usage}.
-  [[nodiscard]] GpuTuning gpu_tuning() const;
 };
 
 void declare(CLI::App& sweep, SweepFlags& flags);

@@ -1,4 +1,4 @@
-#include "bench/step_backend.hpp"
+#include "bench/threads_step_backend.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,11 +33,11 @@ StepCase quick(std::string_view policy, int ranks) {
 }
 
 StepResult run(const StepCase& c, std::chrono::milliseconds timeout = std::chrono::seconds(20)) {
-  StepBackend backend({.timeout = timeout});
+  ThreadsStepBackend backend({.timeout = timeout});
   return backend.run(c);
 }
 
-TEST(StepBackend, ResNet18_PlansMovesAndTimesEveryBucket) {
+TEST(ThreadsStepBackend, ResNet18_PlansMovesAndTimesEveryBucket) {
   const StepResult result = run(quick("ddp", 2));
   ASSERT_EQ(result.base.status, Status::ok) << result.base.reason;
   ASSERT_EQ(result.buckets.size(), 3U);
@@ -54,22 +54,22 @@ TEST(StepBackend, ResNet18_PlansMovesAndTimesEveryBucket) {
   EXPECT_GT(result.tail.count(), 0);
 }
 
-TEST(StepBackend, WhatCannotRun_IsSkippedWithItsReason) {
+TEST(ThreadsStepBackend, WhatCannotRun_IsSkippedWithItsReason) {
   StepCase c = quick("ddp", 3);
   c.algorithm = "swing";
   EXPECT_EQ(run(c).base.status, Status::skipped);
   EXPECT_FALSE(run(c).base.reason.empty());
 }
 
-TEST(StepBackend, AWrongGradient_FailsAndIsNamed) {
+TEST(ThreadsStepBackend, AWrongGradient_FailsAndIsNamed) {
   const Environment corrupt("COLLMARK_TEST_CORRUPT", "1");
   const StepResult result = run(quick("ddp", 2));
   EXPECT_EQ(result.base.status, Status::failed);
   EXPECT_THAT(result.base.reason, HasSubstr("rank 1, tensor fc.bias, element 0, bucket 0"));
 }
 
-TEST(StepBackend, AnInterruptThatComesBeforeTheRanksStartIsNotLost) {
-  StepBackend backend({});
+TEST(ThreadsStepBackend, AnInterruptThatComesBeforeTheRanksStartIsNotLost) {
+  ThreadsStepBackend backend({});
   backend.interrupt();
   try {
     (void)backend.run(quick("ddp", 2));
@@ -79,7 +79,7 @@ TEST(StepBackend, AnInterruptThatComesBeforeTheRanksStartIsNotLost) {
   }
 }
 
-TEST(StepBackend, ARankThatNeverArrives_EndsTheRun) {
+TEST(ThreadsStepBackend, ARankThatNeverArrives_EndsTheRun) {
   const Environment absent("COLLMARK_TEST_ABSENT_RANK", "1");
   try {
     (void)run(quick("ddp", 2), std::chrono::milliseconds(200));
@@ -87,27 +87,6 @@ TEST(StepBackend, ARankThatNeverArrives_EndsTheRun) {
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::timed_out) << e.what();
   }
-}
-
-// Two ranks, two readings, two buckets; rank 1 is slower in the first reading, rank 0 in the second.
-TEST(StepPhases, AreThoseOfTheSlowestRankOfEachReading) {
-  const auto ns = [](int n) { return Nanoseconds{n}; };
-  StepResult result{.buckets = std::vector<BucketResult>(2)};
-  result.base.measurement.ranks = 2;
-  result.base.measurement.samples = {{ns(60)}, {ns(100)}, {ns(200)}, {ns(70)}};
-  const BucketTimes never{ns(999), ns(999), ns(999)};  // the run before the timed ones
-  const StepTimes times{
-      .by_rank = {{never, never, never, never, {ns(20), ns(100), ns(30)}, {ns(8), ns(32), ns(10)}},
-                  {never, never, {ns(10), ns(50), ns(10)}, {ns(4), ns(20), ns(6)}, never, never}},
-      .buckets = 2,
-      .first = 1};
-  add_phases(result, times);
-  const double tolerance = 1e-15;
-  EXPECT_NEAR(result.phases.pack.count(), 21e-9, tolerance) << "median of 14 and 28";
-  EXPECT_NEAR(result.phases.wire.count(), 101e-9, tolerance) << "of 70 and 132";
-  EXPECT_NEAR(result.phases.unpack.count(), 28e-9, tolerance) << "of 16 and 40";
-  EXPECT_NEAR(result.tail.count(), 40e-9, tolerance) << "of 30 and 50";
-  EXPECT_NEAR(result.buckets[0].phases.wire.count(), 75e-9, tolerance) << "of 50 and 100";
 }
 
 }  // namespace

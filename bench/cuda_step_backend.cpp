@@ -1,0 +1,148 @@
+#include "bench/cuda_step_backend.hpp"
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "bench/cuda_names.hpp"
+#include "bench/device_step.hpp"
+#include "bench/leave_behind.hpp"
+#include "bench/proof.hpp"
+#include "bench/solo_team.hpp"
+#include "bench/variant.hpp"
+#include "collectives/catalogue.hpp"
+
+namespace collmark {
+namespace {
+
+RankSpread spread_of(const StepCase& c, const Gpus& gpus) {
+  return {.ranks = c.ranks(), .gpus = gpus.size()};
+}
+
+/// Once more, bucket after bucket and untimed. Nothing if the driver does not let kernels be told to count.
+void count_traffic(StepResult& result, const std::vector<GpuCollective*>& all_reduces,
+                   DeviceStep& step) {
+  Bytes sum{};
+  for (std::size_t b = 0; b < all_reduces.size(); ++b) {
+    if (!all_reduces[b]->run_counted()) return;
+    step.settle();
+    result.buckets[b].sent = all_reduces[b]->sent();
+    result.buckets[b].busiest = all_reduces[b]->busiest();
+    sum += *result.buckets[b].busiest;
+  }
+  result.base.wire_busiest = sum;
+}
+
+}  // namespace
+
+CudaStepBackend::CudaStepBackend(const BackendOptions& options) : options_(options) {
+  try {
+    gpus_ = std::make_unique<Gpus>();
+  } catch (const Error& e) {
+    availability_ = {.here = false, .reason = e.what()};
+  }
+}
+
+std::vector<std::string> CudaStepBackend::devices() const {
+  std::vector<std::string> all;
+  for (int d = 0; gpus_ && d < gpus_->size(); ++d) all.push_back(describe((*gpus_)[d]));
+  return all;
+}
+
+/// Of the device with the most ranks.
+std::string CudaStepBackend::obstacle(const StepCase& c) const {
+  if (!gpus_) return "";
+  const RankSpread spread = spread_of(c, *gpus_);
+  Bytes least = (*gpus_)[0].free_memory();
+  for (int d = 1; d < spread.devices(); ++d) least = std::min(least, (*gpus_)[d].free_memory());
+  return memory_obstacle(memory_of_step(c, spread.each()), least);
+}
+
+StepResult CudaStepBackend::run(const StepCase& c) {
+  StepResult result{.base = {.algorithm = c.algorithm}};
+  try {
+    if (!gpus_) throw Unsupported(availability_.reason);
+    result.base.implementation = implementation((*gpus_)[0]);
+    if (split_variant(c.algorithm).launching == Launching::graph)
+      throw Unsupported("a step is launched kernel by kernel, not as a graph");
+    StepWork work = work_of(c);
+    result.base.reason = disproof(c.algorithm, work.schedule);
+    if (result.base.reason.empty())
+      measure_into(result, c, std::move(work));
+    else
+      result.base.status = Status::failed;
+  } catch (const Unsupported& e) {
+    result.base.status = Status::skipped;
+    result.base.reason = e.what();
+  } catch (const std::bad_alloc&) {
+    result.base.status = Status::skipped;
+    result.base.reason = "out of memory";
+  }
+  return result;
+}
+
+/// A step on the GPUs, and what times and checks it.
+struct CudaStepBackend::Running {
+  std::vector<GpuCollective*> all_reduces;  // [bucket], the job's
+  std::optional<DeviceStepJob> job;
+  std::optional<DeviceStep> step;
+};
+
+void CudaStepBackend::measure_into(StepResult& result, const StepCase& c, StepWork work) {
+  add_plan(result, work);
+  const TestHooks hooks = test_hooks_from_environment();
+  const HostPatience patience{.timeout = options_.timeout, .interrupted = &interrupted_};
+  auto running = std::make_unique<Running>();
+  const auto make = [&](const Bucket& bucket, const GpuPlace& place) {
+    const KernelTask task{.name = kernel_name(c.algorithm),
+                          .ranks = c.ranks(),
+                          .payload = {.count = bucket.count, .dtype = bucket.dtype},
+                          .placement = Placement::in_place};
+    auto all_reduce = std::make_unique<GpuCollective>(*gpus_, task, options_.gpu, place);
+    all_reduce->set_looks(patience.looks());
+    if (hooks.absent_rank) all_reduce->leave_out(*hooks.absent_rank);
+    running->all_reduces.push_back(all_reduce.get());
+    return all_reduce;
+  };
+  running->job.emplace(*gpus_, std::move(work), make);
+  try {
+    running->step.emplace(*running->job,
+                          DeviceStep::Options{.patience = patience.longer(), .hooks = hooks});
+    measure_with(*running, result, c);
+  } catch (...) {
+    if (running->step && !running->step->idle()) {
+      leave_behind(std::move(running));
+      leave_behind(std::move(gpus_));
+    }
+    throw;
+  }
+}
+
+void CudaStepBackend::measure_with(Running& running, StepResult& result, const StepCase& c) {
+  const std::vector<Bucket>& buckets = running.job->work().buckets;
+  const auto largest =
+      std::max_element(buckets.begin(), buckets.end(),
+                       [](const Bucket& a, const Bucket& b) { return a.bytes() < b.bytes(); });
+  result.base.tuning =
+      running.all_reduces[static_cast<std::size_t>(largest - buckets.begin())]->tuning();
+  result.base.device = (*gpus_)[0].facts().name;
+  result.base.devices = running.job->devices();
+  for (const GpuCollective* all_reduce : running.all_reduces)
+    result.scratch += Bytes{static_cast<std::int64_t>(all_reduce->job().piece_size())} * c.ranks();
+
+  SoloTeam all_ranks;
+  result.base.measurement = measure(all_ranks, *running.step, c.measure);
+  if (!result.base.measurement.correct()) {
+    result.base.status = Status::failed;
+    result.base.reason = describe(running.job->work(), result.base.measurement.check);
+  }
+  // One run verifies, then come the warm-ups, then what was timed.
+  const StepTimes times{.by_rank = {running.step->times()},
+                        .buckets = result.buckets.size(),
+                        .first = 1 + static_cast<std::size_t>(result.base.measurement.warmups)};
+  add_phases(result, phases_of(result.base.measurement, times));
+  count_traffic(result, running.all_reduces, *running.step);
+}
+
+}  // namespace collmark
