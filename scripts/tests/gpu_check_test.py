@@ -31,7 +31,11 @@ class DryRun(unittest.TestCase):
                 self.assertIn(words, done.stdout)
             for path in Path(folder).glob("*.csv"):
                 for row in rows_of(path):
-                    self.assertIn(row["status"], ("ok", "skipped"), row)
+                    self.assertIn(row.get("status", "ok"), ("ok", "skipped"), row)
+            steps = rows_of(Path(folder) / "step.csv")
+            self.assertEqual({row["status"] for row in steps}, {"ok"})
+            self.assertIn("per_tensor", {row["policy"] for row in steps})
+            self.assertEqual(len(rows_of(Path(folder) / "hops.csv")), 4)  # two devices, each with itself and the other
             self.assertGreater(len(rows_of(Path(folder) / "types.csv")), 10)
             beside = rows_of(Path(folder) / "nccl.csv")
             self.assertEqual({row["status"] for row in beside}, {"ok"})
