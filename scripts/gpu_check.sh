@@ -35,7 +35,7 @@ if [[ -n $dry ]]; then
   mkdir -p "$out"
   ranks=2:3 many=3 sizes=60 dtypes=f32,bf16 operators=avg timed=1K copied=64K
   printf 'name,shape,numel\na,3x5,15\nb,64,64\nc,700,700\nd,1,1\n' >"$out/gradients"
-  model=$out/gradients policies=ddp,per_tensor,horovod caps=2K packing='gpu_pack/resnet50/ddp/bf16'
+  model=$out/gradients policies=ddp,per_tensor,horovod caps=2K packing='gpu_pack/dlrm.*/bf16'
   kernels=ring,ring_interpreted,one_shot/LL,parameter_server/links
   few=(--threads 4 --channels 2)
 else

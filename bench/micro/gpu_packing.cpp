@@ -127,21 +127,25 @@ void measure_or_say_why(benchmark::State& state, const ModelList& model,
   }
 }
 
+void add(const std::string& network, const std::string& policy, Dtype dtype) {
+  const ModelList model = load_model(network, dtype);
+  const std::vector<Bucket> plan = plan_buckets(bucket_policy(policy), model.tensors);
+  for (const Way way : {Way::pack, Way::unpack})
+    benchmark::RegisterBenchmark(
+        fmt::format("gpu_{}/{}/{}/{}", way == Way::pack ? "pack" : "unpack", network, policy,
+                    name(dtype))
+            .c_str(),
+        [=](benchmark::State& s) { measure_or_say_why(s, model, plan, way); })
+        ->UseManualTime();
+}
+
 }  // namespace
 
 void register_gpu_packing() {
   for (const Dtype dtype : {Dtype::f32, Dtype::bf16}) {
-    const ModelList model = load_model("resnet50", dtype);
-    for (const char* const policy : {"per_tensor", "ddp", "byteps", "single"}) {
-      const std::vector<Bucket> plan = plan_buckets(bucket_policy(policy), model.tensors);
-      for (const Way way : {Way::pack, Way::unpack})
-        benchmark::RegisterBenchmark(
-            fmt::format("gpu_{}/resnet50/{}/{}", way == Way::pack ? "pack" : "unpack", policy,
-                        name(dtype))
-                .c_str(),
-            [=](benchmark::State& s) { measure_or_say_why(s, model, plan, way); })
-            ->UseManualTime();
-    }
+    for (const char* const policy : {"per_tensor", "ddp", "byteps", "single"})
+      add("resnet50", policy, dtype);
+    add("dlrm-mlperf-dense", "ddp", dtype);  // 16 tensors
   }
 }
 
