@@ -90,14 +90,12 @@ void CudaBackend::measure_into(CaseResult& result, const Case& c) {
   running->collective.set_looks(patience.looks());
   if (hooks.absent_rank) running->collective.leave_out(*hooks.absent_rank);
   try {
-    running->operation.emplace(
-        running->collective,
-        DeviceOperation::What{
-            .payload = task.payload,
-            .placement = c.placement,
-            .patience = patience.longer(),
-            .evicts = c.measure.cache == CacheState::cold,
-            .hooks = hooks});
+    running->operation.emplace(running->collective,
+                               DeviceOperation::What{.payload = task.payload,
+                                                     .placement = c.placement,
+                                                     .patience = patience.longer(),
+                                                     .evicts = c.measure.cache == CacheState::cold,
+                                                     .hooks = hooks});
     measure_with(*running, result, c);
   } catch (...) {
     if (running->operation && !running->operation->idle()) {
