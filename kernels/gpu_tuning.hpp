@@ -7,6 +7,9 @@
 
 namespace collmark {
 
+/// Of a block, where nothing is asked for. kernel_code_test.py sees that every kernel leaves registers for so many.
+inline constexpr int kKernelThreads = 512;
+
 /// What is empty is chosen by the size and the device.
 struct GpuTuning {
   std::optional<int> channels = {};  // blocks of a rank

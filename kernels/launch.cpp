@@ -13,7 +13,6 @@ namespace collmark {
 namespace {
 
 // Where nothing is asked for. Guesses to start from, not measured on a GPU.
-constexpr int kThreads = 512;
 constexpr int kMostChannels = 64;
 constexpr int kSlots = 4;
 constexpr std::int64_t kChannelWorthHaving = 32 << 10;                     // [bytes] of a buffer
@@ -62,7 +61,7 @@ void GpuCollective::place_ranks() {
 void GpuCollective::tune(const GpuTuning& asked) {
   const GpuFacts& facts = gpus_[0].facts();
   const std::int64_t size = buffer_of(task_.payload).value;
-  threads_ = asked.threads.value_or(std::min(kThreads, facts.most_threads));
+  threads_ = asked.threads.value_or(std::min(kKernelThreads, facts.most_threads));
   tuning_.channels = asked.channels.value_or(1);
   tuning_.slots = asked.slots.value_or(kSlots);
   tuning_.slot = asked.slot.value_or(Bytes{kSmallestSlot});

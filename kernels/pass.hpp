@@ -113,8 +113,10 @@ COLLMARK_DEVICE Pack<T, kBytes> divided_unit(Pack<T, kBytes> x, int divisor) {
 }
 
 /// Units that a thread has under way at once. What a memory moves is what is under way over its latency (Little's law):
-/// 4.8 TB/s x 0.7 us are 3 MB, while one load of 16 bytes by each of 512 threads of 128 blocks is 1 MB.
-inline constexpr int kBatch = 4;
+/// 4.8 TB/s x 0.7 us are 3 MB, while one load of 16 bytes by each of 512 threads of 128 blocks is 1 MB. Short elements are
+/// computed with in registers of their own: more of them would leave none for kKernelThreads threads.
+template <class T>
+inline constexpr int kBatch = sizeof(T) < 4 ? static_cast<int>(sizeof(T)) : 4;
 
 /// The units of one thread: number `i` from element `first` on, and every `apart`-th after it.
 struct Strided {
@@ -187,7 +189,7 @@ COLLMARK_DEVICE void pass(const Sources& from, const Destinations& to, std::int6
   const std::int64_t rest = head + packs * Pack<T>::kSize;
   if (thread_index() == 0) note_pass(count * from.count() * kBytes, count * to.count() * kBytes);
   pass_units<T, 1>(from, to, 0, head, what, value);
-  pass_units<Pack<T>, kBatch>(from, to, head, packs, what, value);
+  pass_units<Pack<T>, kBatch<T>>(from, to, head, packs, what, value);
   pass_units<T, 1>(from, to, rest, count - rest, what, value);
 }
 

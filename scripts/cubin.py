@@ -1,4 +1,9 @@
-"""Reads what matters of a GPU's machine code: how wide its kernels load and store, and from where.
+#!/usr/bin/env python3
+"""Reads what matters of a GPU's machine code: how wide its kernels load and store, from where, and how many blocks of
+them a multiprocessor holds at once. Blocks that wait for each other must all be there: that bounds ranks x channels.
+
+    scripts/cubin.py build/kernels/kernels.fatbin [--threads 512]        the bound of each kind of kernel
+    scripts/cubin.py build/kernels/kernels.fatbin --all                  of every kernel
 
     for arch, kernels in images(Path("kernels.fatbin").read_bytes()): ...
 
@@ -7,16 +12,27 @@ access, bits 77 to 84 its kind. NVIDIA does not publish that: kernel_code_test.p
 them and looks for it here, so that a compiler that writes another code is noticed.
 """
 
+import argparse
 import struct
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 GLOBAL = {0x981: "load", 0x986: "store", 0x980: "load", 0x985: "store"}  # LDG, STG, LD, ST
 LOCAL = {0x983: "load", 0x387: "store"}  # LDL, STL
 WIDTHS = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 8, 6: 16}  # [bytes]
 NON_COHERENT = 0xF4  # of LDG
 ELF = b"\x7fELF"
+REGISTERS_OF_KERNEL = 0x2F  # an entry of .nv.info: symbol, registers of a thread
+VALUE_FOLLOWS = 4  # the kind of entry that says how long it is
+
+# Of a multiprocessor of sm_80, sm_90 and sm_100, by the CUDA C++ Programming Guide, "Compute Capabilities".
+THREADS, BLOCKS, REGISTERS, WARP = 2048, 32, 65536, 32
+REGISTER_UNIT = 256  # a warp's registers are handed out in so many
+SHARED = {80: 164 << 10, 90: 228 << 10, 100: 228 << 10}  # [bytes]
+SHARED_OF_SYSTEM = 1 << 10  # [bytes] of each block
 
 
 @dataclass
@@ -27,6 +43,19 @@ class Code:
     accesses: Counter = field(default_factory=Counter)  # ("load" or "store", bytes): of global memory
     local: int = 0  # accesses to a thread's own memory: spilled registers, arrays that are indexed
     non_coherent: int = 0  # loads that may see old data
+    registers: int = 0  # of a thread
+    shared: int = 0  # [bytes] of a block
+
+    def resident(self, arch: int, threads: int) -> int:
+        """Blocks of so many threads that a multiprocessor holds at once."""
+        warps = -(-threads // WARP)
+        of_warp = -(-self.registers * WARP // REGISTER_UNIT) * REGISTER_UNIT
+        return min(
+            BLOCKS,
+            THREADS // (warps * WARP),
+            REGISTERS // (of_warp * warps) if of_warp else BLOCKS,
+            SHARED[arch] // (self.shared + SHARED_OF_SYSTEM),
+        )
 
 
 def images(data: bytes) -> Iterator[tuple[int, dict[str, Code]]]:
@@ -45,15 +74,50 @@ def arch_of(elf: bytes) -> int:
 
 
 def kernels(elf: bytes) -> Iterator[tuple[str, Code]]:
+    parts = sections(elf)
+    registers = registers_of(parts)
+    for name, part in parts.items():
+        if name.startswith(".text."):
+            kernel = name.removeprefix(".text.")
+            code = code_of(part)
+            code.registers = registers[kernel]
+            code.shared = len(parts.get(f".nv.shared.{kernel}", b""))
+            yield kernel, code
+
+
+def sections(elf: bytes) -> dict[str, bytes]:
+    """By name. Those without bytes in the file, as shared memory, are zeros."""
     (table,) = struct.unpack_from("<Q", elf, 40)
     size, count, names = struct.unpack_from("<HHH", elf, 58)
-    sections = [struct.unpack_from("<IIQQQQIIQQ", elf, table + i * size) for i in range(count)]
-    strings = sections[names][4]
-    for section in sections:
-        begin = strings + section[0]
-        name = elf[begin : elf.index(b"\0", begin)].decode()
-        if name.startswith(".text."):
-            yield name.removeprefix(".text."), code_of(elf[section[4] : section[4] + section[5]])
+    headers = [struct.unpack_from("<IIQQQQIIQQ", elf, table + i * size) for i in range(count)]
+    strings = headers[names][4]
+    nothing_there = 8  # SHT_NOBITS
+    found = {}
+    for name, kind, _, _, place, length, *_ in headers:
+        begin = strings + name
+        word = elf[begin : elf.index(b"\0", begin)].decode()
+        found[word] = bytes(length) if kind == nothing_there else elf[place : place + length]
+    return found
+
+
+def registers_of(parts: dict[str, bytes]) -> dict[str, int]:
+    symbols, strings = parts[".symtab"], parts[".strtab"]
+
+    def name_of(symbol: int) -> str:
+        (begin,) = struct.unpack_from("<I", symbols, 24 * symbol)
+        return strings[begin : strings.index(b"\0", begin)].decode()
+
+    info, place, found = parts[".nv.info"], 0, {}
+    while place < len(info):
+        kind, what, length = struct.unpack_from("<BBH", info, place)
+        place += 4
+        if kind != VALUE_FOLLOWS:
+            continue  # the length was the value
+        if what == REGISTERS_OF_KERNEL:
+            symbol, registers = struct.unpack_from("<II", info, place)
+            found[name_of(symbol)] = registers
+        place += length
+    return found
 
 
 def code_of(text: bytes) -> Code:
@@ -65,3 +129,30 @@ def code_of(text: bytes) -> Code:
             code.non_coherent += operation == 0x981 and high >> 13 & 0xFF == NON_COHERENT
         code.local += operation in LOCAL
     return code
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("code", type=Path, help="a cubin or an uncompressed fatbin")
+    parser.add_argument("--threads", type=int, default=512, help="of a block (default: 512)")
+    parser.add_argument("--all", action="store_true", help="every kernel, not only the least of each kind")
+    options = parser.parse_args()
+    try:
+        found = list(images(options.code.read_bytes()))
+    except OSError as fault:
+        sys.exit(f"cubin.py: {options.code}: {fault.strerror}")
+    if not found:
+        sys.exit(f"cubin.py: {options.code} holds no machine code")
+    print(f"blocks of {options.threads} threads that a multiprocessor holds at once, and registers of a thread")
+    for arch, kernels_of_arch in found:
+        least = {}
+        for name, code in kernels_of_arch.items():
+            kind = name if options.all else name.rpartition("_")[0]
+            bound = (code.resident(arch, options.threads), -code.registers)
+            least[kind] = min(least.get(kind, bound), bound)
+        for kind, (blocks, registers) in sorted(least.items()):
+            print(f"sm_{arch:<5}{kind:<36}{blocks:>3}{-registers:>6}")
+
+
+if __name__ == "__main__":
+    main()
