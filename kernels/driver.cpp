@@ -108,16 +108,20 @@ Driver::Driver(const std::string& path) : library_(dlopen(path.c_str(), RTLD_NOW
   if (devices_ == 0) check(Status::no_device, "counting GPUs");
 }
 
-void Driver::check(Status status, std::string_view doing) const {
-  if (status == Status::success) return;
+std::string Driver::words(Status status) const {
   const char* name = nullptr;
   const char* text = nullptr;
   (void)functions_.get_error_name(status, &name);
   (void)functions_.get_error_string(status, &text);
-  std::string line = std::string(doing) + ": ";
-  line += text != nullptr ? text : "error " + std::to_string(static_cast<int>(status));
+  std::string line = text != nullptr ? text : "error " + std::to_string(static_cast<int>(status));
   if (name != nullptr) line += std::string(" (") + name + ")";
   if (const std::string_view help = advice(status); !help.empty()) line += "; " + std::string(help);
+  return line;
+}
+
+void Driver::check(Status status, std::string_view doing) const {
+  if (status == Status::success) return;
+  const std::string line = std::string(doing) + ": " + words(status);
   if (is_too_much(status)) throw Unsupported(line);
   throw Error(kind_of(status), line);
 }

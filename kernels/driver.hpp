@@ -23,6 +23,9 @@ class Driver {
   [[nodiscard]] int version() const { return version_; }
   [[nodiscard]] int devices() const { return devices_; }
 
+  /// "invalid argument (CUDA_ERROR_INVALID_VALUE)", with what to do about it where that is known.
+  [[nodiscard]] std::string words(cu::Status status) const;
+
   /// Does nothing if `status` is success. `doing` completes "collmark: ", as "GPU 0: allocating 1 GiB".
   ///   Throws   Unsupported      the case is too large for the device: out of memory, too many blocks
   ///            Error{absent}    nothing can run here: no device, no code for it

@@ -20,7 +20,9 @@ enum class Status : int {
   invalid_device = 101,
   invalid_image = 200,
   invalid_context = 201,
+  map_failed = 205,
   no_binary_for_gpu = 209,
+  peer_access_unsupported = 217,
   ecc_uncorrectable = 214,
   invalid_ptx = 218,
   unsupported_ptx_version = 222,
@@ -53,6 +55,10 @@ using Pointer = unsigned long long;  // device memory
 struct Uuid {
   char bytes[16];
 };
+/// By which another process opens an allocation.
+struct IpcHandle {
+  char bytes[64];
+};
 // Handles; what they point to is the driver's.
 struct ContextObject;
 struct ModuleObject;
@@ -76,6 +82,7 @@ inline constexpr unsigned kStreamNonBlocking = 1;  // does not wait for the defa
 inline constexpr unsigned kEventDefault = 0;
 inline constexpr unsigned kHostMapped = 3;  // portable and mapped
 inline constexpr unsigned kWaitUntilEqualOrMore = 0;
+inline constexpr unsigned kIpcReachPeer = 1;  // also where the memory is another device's
 
 /// F(name of the member, exported symbol, parameters)
 #define COLLMARK_DRIVER_FUNCTIONS(F)                                                              \
@@ -106,6 +113,11 @@ inline constexpr unsigned kWaitUntilEqualOrMore = 0;
   F(mem_get_info, cuMemGetInfo_v2, (std::size_t * free, std::size_t * total))                     \
   F(mem_alloc, cuMemAlloc_v2, (Pointer * pointer, std::size_t bytes))                             \
   F(mem_free, cuMemFree_v2, (Pointer pointer))                                                    \
+  F(mem_get_address_range, cuMemGetAddressRange_v2,                                               \
+    (Pointer * base, std::size_t * bytes, Pointer pointer))                                       \
+  F(ipc_get, cuIpcGetMemHandle, (IpcHandle * handle, Pointer pointer))                            \
+  F(ipc_open, cuIpcOpenMemHandle_v2, (Pointer * pointer, IpcHandle handle, unsigned flags))       \
+  F(ipc_close, cuIpcCloseMemHandle, (Pointer pointer))                                            \
   F(mem_host_alloc, cuMemHostAlloc, (void** pointer, std::size_t bytes, unsigned flags))          \
   F(mem_free_host, cuMemFreeHost, (void* pointer))                                                \
   F(mem_host_get_device_pointer, cuMemHostGetDevicePointer_v2,                                    \

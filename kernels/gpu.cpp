@@ -259,6 +259,8 @@ Gpus::Gpus() {
   for (int i = 0; i < driver_.devices(); ++i) all_.push_back(std::make_unique<Gpu>(driver_, i));
 }
 
+Gpus::Gpus(int which) { all_.push_back(std::make_unique<Gpu>(driver_, which % driver_.devices())); }
+
 std::string Gpus::connect(int count) {
   for (int a = 0; a < count; ++a)
     for (int b = a + 1; b < count; ++b)

@@ -176,11 +176,13 @@ class GpuStream {
   cu::Stream stream_ = nullptr;
 };
 
-/// All GPUs that the driver shows.
+/// The GPUs that the driver shows.
 class Gpus {
  public:
   ///   Throws   Error{absent}: one line why none can be used.
   Gpus();
+  /// One of them alone: number `which` modulo how many there are. No other is touched.
+  explicit Gpus(int which);
   Gpus(const Gpus&) = delete;
   Gpus& operator=(const Gpus&) = delete;
   ~Gpus() = default;

@@ -32,6 +32,7 @@ GpuCollective::GpuCollective(Gpus& gpus, const KernelTask& task, const GpuTuning
                              GpuPlace place)
     : gpus_(gpus),
       task_(task),
+      here_{.first = 0, .count = task.ranks},
       spread_{.ranks = task.ranks, .gpus = gpus.size()},
       place_(std::move(place)) {
   if (!place_.buffers.empty() && task.placement != Placement::in_place)
@@ -44,36 +45,38 @@ GpuCollective::GpuCollective(Gpus& gpus, const KernelTask& task, const GpuTuning
 
 void GpuCollective::place_ranks() {
   for (int first = 0; first < task_.ranks; first += spread_.each()) {
-    auto part = std::make_unique<Part>();
-    part->ranks = {.first = first, .count = std::min(spread_.each(), task_.ranks - first)};
-    Gpu& gpu = gpus_[devices()];
-    if (!gpu.facts().cooperative)
-      throw Unsupported(fmt::format("GPU {} ({}) has no cooperative launch", gpu.facts().ordinal,
-                                    gpu.facts().name));
-    if (place_.streams.empty()) part->own_stream = std::make_unique<GpuStream>(gpu);
-    part->stream = place_.streams.empty() ? part->own_stream.get() : place_.streams[at(devices())];
-    parts_.push_back(std::move(part));
+    const int count = std::min(spread_.each(), task_.ranks - first);
+    add_part({.first = first, .count = count}, gpus_[devices()]);
   }
   if (const std::string obstacle = gpus_.connect(devices()); !obstacle.empty())
     throw Unsupported(obstacle);
 }
 
+void GpuCollective::add_part(KernelJob::Ranks ranks, Gpu& gpu) {
+  if (!gpu.facts().cooperative)
+    throw Unsupported(fmt::format("GPU {} ({}) has no cooperative launch", gpu.facts().ordinal,
+                                  gpu.facts().name));
+  auto part = std::make_unique<Part>();
+  part->ranks = ranks;
+  if (place_.streams.empty()) part->own_stream = std::make_unique<GpuStream>(gpu);
+  part->stream = place_.streams.empty() ? part->own_stream.get() : place_.streams[at(devices())];
+  parts_.push_back(std::move(part));
+}
+
 void GpuCollective::tune(const GpuTuning& asked) {
   const GpuFacts& facts = gpus_[0].facts();
   const std::int64_t size = buffer_of(task_.payload).value;
-  threads_ = asked.threads.value_or(std::min(kKernelThreads, facts.most_threads));
+  threads_ = asked.threads.value_or(smallest(std::min(kKernelThreads, facts.most_threads)));
   tuning_.channels = asked.channels.value_or(1);
   tuning_.slots = asked.slots.value_or(kSlots);
   tuning_.slot = asked.slot.value_or(Bytes{kSmallestSlot});
   job_ = std::make_unique<KernelJob>(task_, tuning_);  // says which kernel it will be
   symbol_ = fmt::format("{}_{}", name(job_->kernel()), name(task_.payload.dtype));
 
-  int most = gpus_[0].resident_blocks(symbol_, threads_);
-  for (int d = 1; d < devices(); ++d)
-    most = std::min(most, gpus_[d].resident_blocks(symbol_, threads_));
+  const int most = resident_blocks();
   const int most_channels = most / spread_.each();
   if (!asked.channels) {
-    const int fair = std::max(1, facts.multiprocessors / spread_.each());
+    const int fair = std::max(1, smallest(facts.multiprocessors) / spread_.each());
     const int cap = std::clamp(std::min(most_channels, fair), 1, kMostChannels);
     tuning_.channels =
         static_cast<int>(std::clamp<std::int64_t>(size / kChannelWorthHaving, 1, cap));
@@ -140,7 +143,7 @@ void GpuCollective::set_looks(std::uint32_t looks) {
 
 /// The launch begins one rank later, or ends one earlier.
 void GpuCollective::leave_out(int rank) {
-  Part& part = *parts_[at(rank / spread_.each())];
+  Part& part = *parts_[at(device_of(rank))];
   const bool first = rank == part.ranks.first;
   if (!first && rank != part.ranks.first + part.ranks.count - 1)
     throw Error(ErrorKind::usage,
@@ -172,8 +175,9 @@ bool GpuCollective::run_counted() {
   const auto bytes_of = [](const TransferCounts& counts) {
     return reinterpret_cast<const std::byte*>(&counts);
   };
-  for (const auto& part : parts_)
-    if (variable(*part) == nullptr) return false;
+  const bool all_count = std::all_of(parts_.begin(), parts_.end(),
+                                     [&](const auto& part) { return variable(*part) != nullptr; });
+  if (smallest(all_count ? 1 : 0) == 0) return false;
   for (const auto& part : parts_) {
     part->counts.assign(at(task_.ranks) * at(task_.ranks), 0);
     const Bytes size{static_cast<std::int64_t>(part->counts.size() * sizeof part->counts[0])};
@@ -192,15 +196,21 @@ bool GpuCollective::run_counted() {
 }
 
 Bytes GpuCollective::busiest() const {
+  struct Moved {
+    unsigned long long sent = 0, received = 0;
+  };
   unsigned long long most = 0;
   for (int rank = 0; rank < task_.ranks; ++rank) {
-    unsigned long long sent = 0, received = 0;
+    Moved moved;  // as the kernels of this process saw it
     for (const auto& part : parts_)
       for (int peer = 0; peer < task_.ranks; ++peer) {
-        sent += part->counts[at(rank) * at(task_.ranks) + at(peer)];
-        received += part->counts[at(peer) * at(task_.ranks) + at(rank)];
+        moved.sent += part->counts[at(rank) * at(task_.ranks) + at(peer)];
+        moved.received += part->counts[at(peer) * at(task_.ranks) + at(rank)];
       }
-    most = std::max({most, sent, received});
+    const std::vector<Moved> all = peers_ == nullptr ? std::vector{moved} : peers_->all_of(moved);
+    Moved sum;
+    for (const Moved& one : all) sum = {sum.sent + one.sent, sum.received + one.received};
+    most = std::max({most, sum.sent, sum.received});
   }
   return Bytes{static_cast<std::int64_t>(most * size_of(task_.payload.dtype))};
 }

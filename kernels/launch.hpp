@@ -1,4 +1,7 @@
-/// All ranks of a collective on the GPUs of this process: one launch per device, which holds the ranks that live there.
+/// The ranks of a collective on the GPUs of this process: one launch per device, which holds the ranks that live there.
+///
+///   in one process       all ranks, shared out over its GPUs
+///   one process per GPU  one rank; the others' memory is reached through CUDA IPC
 ///
 ///   2 GPUs, 5 ranks      GPU 0   ranks 0 1 2        one cooperative launch of 3 x channels blocks
 ///                        GPU 1   ranks 3 4          one of 2 x channels
@@ -13,7 +16,9 @@
 
 #include "kernels/device_collective.hpp"
 #include "kernels/gpu.hpp"
+#include "kernels/gpu_peers.hpp"
 #include "kernels/gpu_tuning.hpp"
+#include "kernels/ipc_memory.hpp"
 #include "kernels/kernel_job.hpp"
 #include "kernels/moved_part.hpp"
 
@@ -40,16 +45,22 @@ class GpuCollective final : public DeviceCollective {
   ///            Error{usage}    tuning that makes no sense
   ///            Error{broken}   buffers of others for a collective out of place
   GpuCollective(Gpus& gpus, const KernelTask& task, const GpuTuning& asked, GpuPlace place = {});
+  /// This process holds one of the peers' ranks, on the first of `gpus`. Called by all of them, as is the destructor,
+  /// once no kernel is under way.
+  ///   Throws   at all peers: Unsupported as above, or if two of them are on one GPU; Error{usage}
+  GpuCollective(Gpus& gpus, GpuPeers& peers, const KernelTask& task, const GpuTuning& asked);
 
   [[nodiscard]] const KernelJob& job() const { return *job_; }
   /// "channels=8 threads=512 slots=4 slot_bytes=131072"
   [[nodiscard]] std::string tuning() const;
 
   [[nodiscard]] const Schedule& shape() const override { return job_->schedule(); }
-  [[nodiscard]] RankRange ranks() const override { return {.first = 0, .count = task_.ranks}; }
+  [[nodiscard]] RankRange ranks() const override { return here_; }
   [[nodiscard]] int devices() const override { return static_cast<int>(parts_.size()); }
   [[nodiscard]] GpuStream& stream(int device) const override { return *parts_[at(device)]->stream; }
-  [[nodiscard]] int device_of(int rank) const override { return spread_.device_of(rank); }
+  [[nodiscard]] int device_of(int rank) const override {
+    return spread_.device_of(rank - here_.first);
+  }
   [[nodiscard]] std::byte* input(int rank) const override { return reach_.inputs[at(rank)]; }
   [[nodiscard]] std::byte* output(int rank) const override { return reach_.outputs[at(rank)]; }
 
@@ -60,11 +71,13 @@ class GpuCollective final : public DeviceCollective {
 
   // These queue work; whoever owns the streams waits for it.
 
+  /// The first time, everything queued before has come to its end at all peers.
   void run() override;
   /// The same, and counts what ranks give each other. Nothing else may be under way.
   /// False, and nothing is queued, if the driver does not let kernels be told to count.
   [[nodiscard]] bool run_counted();
-  /// What the busiest rank sent or received in run_counted(), the larger of both, once the streams are done.
+  /// What the busiest rank sent or received in run_counted(), the larger of both, once the streams are done. Called by
+  /// all peers.
   [[nodiscard]] Bytes busiest() const;
   /// What all ranks together sent in it.
   [[nodiscard]] Bytes sent() const;
@@ -89,14 +102,21 @@ class GpuCollective final : public DeviceCollective {
     GpuMemory counted;  // [src x ranks + dst], elements
   };
   static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-  void tune(const GpuTuning& asked);
   void place_ranks();
+  void place_own_rank();
+  void add_part(KernelJob::Ranks ranks, Gpu& gpu);
+  void tune(const GpuTuning& asked);
+  [[nodiscard]] int smallest(int mine) const;
+  [[nodiscard]] int resident_blocks() const;
   void allocate(Bytes buffer);
+  void allocate_own();
   void lay_out(Part& part);
   [[nodiscard]] Grid grid(const Part& part) const;
 
   Gpus& gpus_;
+  GpuPeers* peers_ = nullptr;  // null: all ranks are in this process
   KernelTask task_;
+  RankRange here_;
   Tuning tuning_;
   int threads_ = 0;
   RankSpread spread_;
@@ -104,6 +124,7 @@ class GpuCollective final : public DeviceCollective {
   std::string symbol_;
   std::unique_ptr<KernelJob> job_;
   std::vector<GpuMemory> memory_;
+  std::unique_ptr<IpcMemory> shared_;
   Reach reach_;
   std::vector<Stuck> stuck_;  // [block of all launches]: what it waited for, as copied
   std::vector<std::unique_ptr<Part>> parts_;

@@ -1,5 +1,6 @@
 #include "kernels/on_cpu/fibers.hpp"
 
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -109,6 +110,9 @@ class Scheduler {
         result_.deadlock = who_waits();
         break;
       }
+      if (idle_ > 0 && launch_.gives_way_after > 0 &&
+          idle_ % (launch_.gives_way_after * runnable_.size()) == 0)
+        sched_yield();
       turn();
     }
     for (const auto& fiber : fibers_)

@@ -29,6 +29,8 @@ struct Launch {
   int slow_per_1024 = 300;    // share of the blocks that hardly get a turn, for a while
   int resident = 0;  // blocks that are there at once; 0: all. Fewer model a grid that does not fit.
   std::uint64_t patience = 4096;  // looks in vain by every fiber on average, then it is a deadlock
+  std::uint64_t gives_way_after =
+      0;  // so many such looks each time, to other processes, which may end the wait; 0: never
   int blocks_per_rank = 0;  // then a word that two ranks share must be accessed with system scope
 };
 

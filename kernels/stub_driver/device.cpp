@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kAlignment = 256;       // of cuMemAlloc
 constexpr std::uint64_t kEndless = 1U << 30;  // as on a GPU, ranks give up by themselves or never
+constexpr std::uint64_t kBusyLooks = 32;      // of every fiber, before other processes get the core
 constexpr int kGarbage = 0xA5;                // what fresh memory holds: nobody may rely on zeros
 
 // Where the lane that runs on this thread counts: what its device's kernels see as collmark_transfer_counts.
@@ -36,14 +37,20 @@ cu::Status Machine::allocate(cu::Device device, cu::Pointer* pointer, std::size_
   if (bytes == 0) return cu::Status::invalid_value;
   if (bytes > free_[at(device)] || faults_.happens("out_of_memory"))
     return cu::Status::out_of_memory;
+  Allocation fresh{{nullptr, std::free}, nullptr, device, bytes};
   void* memory = nullptr;
-  // As long as it was asked for, so that AddressSanitizer sees who reaches beyond it.
-  if (posix_memalign(&memory, kAlignment, bytes) != 0) return cu::Status::out_of_memory;
+  if (bytes % kSharedBlock == 0) {
+    fresh.shared = SharedMemory::create(bytes);
+    if (fresh.shared) memory = fresh.shared->data();
+  } else if (posix_memalign(&memory, kAlignment, bytes) == 0) {
+    // As long as it was asked for, so that AddressSanitizer sees who reaches beyond it.
+    fresh.memory.reset(static_cast<std::byte*>(memory));
+  }
+  if (memory == nullptr) return cu::Status::out_of_memory;
   std::memset(memory, kGarbage, bytes);
   free_[at(device)] -= bytes;
   *pointer = reinterpret_cast<cu::Pointer>(memory);
-  memory_.emplace(*pointer,
-                  Allocation{{static_cast<std::byte*>(memory), std::free}, device, bytes});
+  memory_.emplace(*pointer, std::move(fresh));
   return cu::Status::success;
 }
 
@@ -57,6 +64,11 @@ cu::Status Machine::release(cu::Pointer pointer) {
   const std::lock_guard lock(mutex_);
   const auto found = memory_.find(pointer);
   if (found == memory_.end()) return cu::Status::invalid_value;
+  if (found->second.shared && found->second.shared->opened() > 0) {
+    (void)std::fputs("collmark stub: memory given back that another process has open\n", stderr);
+    crashed();
+    return state();
+  }
   free_[at(found->second.device)] += found->second.size;
   memory_.erase(found);
   return cu::Status::success;
@@ -65,6 +77,40 @@ cu::Status Machine::release(cu::Pointer pointer) {
 std::size_t Machine::free_memory(cu::Device device) {
   const std::lock_guard lock(mutex_);
   return free_[at(device)];
+}
+
+cu::Status Machine::find(cu::Pointer pointer, cu::Pointer* base, std::size_t* bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto next = memory_.upper_bound(pointer);
+  if (next == memory_.begin()) return cu::Status::not_found;
+  const auto& [begin, allocation] = *std::prev(next);
+  if (pointer - begin >= allocation.size) return cu::Status::not_found;
+  *base = begin;
+  *bytes = allocation.size;
+  return cu::Status::success;
+}
+
+cu::Status Machine::export_memory(cu::Pointer base, cu::IpcHandle* handle) {
+  const std::lock_guard lock(mutex_);
+  if (faults_.happens("no_ipc")) return cu::Status::not_supported;
+  const auto found = memory_.find(base);
+  if (found == memory_.end() || !found->second.shared) return cu::Status::invalid_value;
+  return *handle = found->second.shared->handle(), cu::Status::success;
+}
+
+cu::Status Machine::open_memory(const cu::IpcHandle& handle, cu::Pointer* base) {
+  const std::lock_guard lock(mutex_);
+  if (faults_.happens("ipc_refused")) return cu::Status::peer_access_unsupported;
+  auto shared = SharedMemory::open(handle);
+  if (!shared) return cu::Status::map_failed;
+  *base = reinterpret_cast<cu::Pointer>(shared->data());
+  opened_.emplace(*base, std::move(shared));
+  return cu::Status::success;
+}
+
+cu::Status Machine::close_memory(cu::Pointer base) {
+  const std::lock_guard lock(mutex_);
+  return opened_.erase(base) == 1 ? cu::Status::success : cu::Status::invalid_value;
 }
 
 Stream* Machine::new_stream(cu::Device device) {
@@ -114,15 +160,20 @@ void Machine::transfer(const MovedPart& part) {
 }
 
 /// On one device fibers, which repeat by their seed; with several, kernels of different devices wait for each other, and
-/// each lane is a thread.
+/// each lane is a thread. Kernels of other processes may be waited for too.
 void Machine::run(const CpuKernel& kernel, Shape shape, const void* argument,
                   const TransferCounts& counts) {
+  const auto devices = [this] {
+    const std::lock_guard lock(mutex_);
+    return used_.size();
+  }();
   try {
     (void)grid::run({.blocks = shape.blocks,
                      .lanes = shape.threads,
-                     .engine = devices_ == 1 ? grid::Engine::fibers : grid::Engine::threads,
+                     .engine = devices == 1 ? grid::Engine::fibers : grid::Engine::threads,
                      .seed = seed_.fetch_add(1),
-                     .patience = kEndless},
+                     .patience = kEndless,
+                     .gives_way_after = kBusyLooks},
                     [&] {
                       counted_in = counts;
                       kernel.run(argument);

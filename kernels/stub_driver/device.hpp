@@ -16,6 +16,7 @@
 #include "kernels/on_cpu/observer.hpp"
 #include "kernels/stub_driver/faults.hpp"
 #include "kernels/stub_driver/queue.hpp"
+#include "kernels/stub_driver/shared_memory.hpp"
 
 namespace collmark::stub {
 
@@ -49,9 +50,18 @@ struct Stream {
 class Machine : private Observer {
  public:
   Machine()
-      : devices_(devices_from_environment()), counts_(at(devices_)), free_(at(devices_), kMemory) {}
+      : numbers_(devices_from_environment()),
+        counts_(numbers_.size()),
+        free_(numbers_.size(), kMemory) {}
 
-  [[nodiscard]] int devices() const { return devices_; }
+  [[nodiscard]] int devices() const { return static_cast<int>(numbers_.size()); }
+  /// That tells it from all other devices of the machine, whoever sees it as which.
+  [[nodiscard]] int number(cu::Device device) const { return numbers_[at(device)]; }
+  /// From now on kernels may run on it.
+  void use(cu::Device device) {
+    const std::lock_guard lock(mutex_);
+    used_.insert(device);
+  }
   [[nodiscard]] Faults& faults() { return faults_; }
   [[nodiscard]] int multiprocessors();
   [[nodiscard]] int blocks_of_multiprocessor(int threads);
@@ -64,6 +74,13 @@ class Machine : private Observer {
   /// Once all streams are idle, as the real one does.
   [[nodiscard]] cu::Status release(cu::Pointer pointer);
   [[nodiscard]] std::size_t free_memory(cu::Device device);
+  /// The allocation around a pointer.
+  [[nodiscard]] cu::Status find(cu::Pointer pointer, cu::Pointer* base, std::size_t* bytes);
+
+  /// For other processes, and from them.
+  [[nodiscard]] cu::Status export_memory(cu::Pointer base, cu::IpcHandle* handle);
+  [[nodiscard]] cu::Status open_memory(const cu::IpcHandle& handle, cu::Pointer* base);
+  [[nodiscard]] cu::Status close_memory(cu::Pointer base);
 
   /// What the kernels of a device see as the variable collmark_transfer_counts.
   [[nodiscard]] TransferCounts& counts(cu::Device device) { return counts_[at(device)]; }
@@ -77,7 +94,8 @@ class Machine : private Observer {
 
  private:
   struct Allocation {
-    std::unique_ptr<std::byte, void (*)(void*)> memory;
+    std::unique_ptr<std::byte, void (*)(void*)> memory;  // or ...
+    std::unique_ptr<SharedMemory> shared;
     cu::Device device;
     std::size_t size;
   };
@@ -90,15 +108,17 @@ class Machine : private Observer {
   void run(const CpuKernel& kernel, Shape shape, const void* argument,
            const TransferCounts& counts);
 
-  int devices_;
+  std::vector<int> numbers_;  // [device]
   Faults faults_;
   std::atomic<cu::Status> state_{cu::Status::success};
   std::atomic<std::uint64_t> seed_{1};
   // In the order of streams:
   std::vector<TransferCounts> counts_;  // [device]
   std::mutex mutex_;                    // of what follows
-  std::vector<std::size_t> free_;       // [device]
+  std::set<cu::Device> used_;
+  std::vector<std::size_t> free_;  // [device]
   std::map<cu::Pointer, Allocation> memory_;
+  std::map<cu::Pointer, std::unique_ptr<SharedMemory>> opened_;
   std::map<Stream*, std::unique_ptr<Stream>> streams_;
   Watching watching_{*this};  // the kernels
 };

@@ -110,13 +110,13 @@ Status cuDeviceGetName(char* name, int size, Device) {
 
 Status cuDeviceGetUuid_v2(Uuid* uuid, Device device) {
   *uuid = {};
-  uuid->bytes[15] = static_cast<char>(device);
+  uuid->bytes[15] = static_cast<char>(machine().number(device));
   return Status::success;
 }
 
 Status cuDeviceGetPCIBusId(char* id, int size, Device device) {
   (void)std::snprintf(id, static_cast<std::size_t>(size), "ffff:%02x:00.0",
-                      static_cast<unsigned>(device));
+                      static_cast<unsigned>(machine().number(device)));
   return Status::success;
 }
 
@@ -151,6 +151,7 @@ Status cuDeviceCanAccessPeer(int* can, Device device, Device peer) {
 
 Status cuDevicePrimaryCtxRetain(Context* context, Device device) {
   if (!is_device(device)) return Status::invalid_device;
+  machine().use(device);
   return *context = context_of(device), Status::success;
 }
 
@@ -210,6 +211,26 @@ Status cuMemAlloc_v2(Pointer* pointer, std::size_t bytes) {
 
 Status cuMemFree_v2(Pointer pointer) {
   return current < 0 ? Status::invalid_context : machine().release(pointer);
+}
+
+Status cuMemGetAddressRange_v2(Pointer* base, std::size_t* bytes, Pointer pointer) {
+  if (const Status status = obstacle(); status != Status::success) return status;
+  return machine().find(pointer, base, bytes);
+}
+
+Status cuIpcGetMemHandle(IpcHandle* handle, Pointer pointer) {
+  if (const Status status = obstacle(); status != Status::success) return status;
+  return machine().export_memory(pointer, handle);
+}
+
+Status cuIpcOpenMemHandle_v2(Pointer* pointer, IpcHandle handle, unsigned flags) {
+  if (flags != kIpcReachPeer) return Status::invalid_value;
+  if (const Status status = obstacle(); status != Status::success) return status;
+  return machine().open_memory(handle, pointer);
+}
+
+Status cuIpcCloseMemHandle(Pointer pointer) {
+  return current < 0 ? Status::invalid_context : machine().close_memory(pointer);
 }
 
 Status cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned) {

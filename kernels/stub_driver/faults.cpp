@@ -1,6 +1,7 @@
 #include "kernels/stub_driver/faults.hpp"
 
 #include <cstdlib>
+#include <numeric>
 #include <sstream>
 
 namespace collmark::stub {
@@ -30,9 +31,17 @@ bool Faults::happens(const std::string& fault) {
   return ++count.asked == count.when || count.when == 0;
 }
 
-int devices_from_environment() {
-  const std::string text = text_of("COLLMARK_STUB_DEVICES");
-  return text.empty() ? 1 : std::atoi(text.c_str());
+std::vector<int> devices_from_environment() {
+  const std::string count = text_of("COLLMARK_STUB_DEVICES");
+  const int there = count.empty() ? 1 : std::atoi(count.c_str());
+  std::vector<int> visible;
+  std::istringstream words(text_of("COLLMARK_STUB_VISIBLE"));
+  for (std::string word; std::getline(words, word, ',');)
+    if (const int number = std::atoi(word.c_str()); number < there) visible.push_back(number);
+  if (!visible.empty()) return visible;
+  visible.resize(static_cast<std::size_t>(there));
+  std::iota(visible.begin(), visible.end(), 0);
+  return visible;
 }
 
 }  // namespace collmark::stub

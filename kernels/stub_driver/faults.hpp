@@ -1,6 +1,8 @@
 /// What the stub driver is told to do wrong, by the environment:
 ///
 ///   COLLMARK_STUB_DEVICES=N          devices that there are; 1 if it is not set
+///   COLLMARK_STUB_VISIBLE=I,...      those of them that this process sees, in this order, as CUDA_VISIBLE_DEVICES says
+///                                    it to a real driver; all if it is not set
 ///   COLLMARK_STUB_FAULT=NAME[@K],... each every time, or only the K-th time (from 1) that it could happen
 ///
 ///     no_device         none is found
@@ -8,6 +10,8 @@
 ///     no_code           the kernels are for other GPUs
 ///     out_of_memory     an allocation fails
 ///     no_peer_access    devices do not reach each other's memory
+///     no_ipc            memory cannot be exported to other processes
+///     ipc_refused       what another process has exported cannot be opened
 ///     small_device      one multiprocessor that holds one block
 ///     launch_error      a launch is refused
 ///     crash             a kernel reads memory that it does not own; nothing works after that
@@ -18,6 +22,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace collmark::stub {
 
@@ -38,6 +43,7 @@ class Faults {
   std::map<std::string, Count> counts_;
 };
 
-[[nodiscard]] int devices_from_environment();
+/// The number of each visible device: the same device has the same number in every process.
+[[nodiscard]] std::vector<int> devices_from_environment();
 
 }  // namespace collmark::stub

@@ -23,6 +23,8 @@ COLLMARK_STATUS(no_device, NO_DEVICE);
 COLLMARK_STATUS(invalid_device, INVALID_DEVICE);
 COLLMARK_STATUS(invalid_image, INVALID_IMAGE);
 COLLMARK_STATUS(invalid_context, INVALID_CONTEXT);
+COLLMARK_STATUS(map_failed, MAP_FAILED);
+COLLMARK_STATUS(peer_access_unsupported, PEER_ACCESS_UNSUPPORTED);
 COLLMARK_STATUS(no_binary_for_gpu, NO_BINARY_FOR_GPU);
 COLLMARK_STATUS(ecc_uncorrectable, ECC_UNCORRECTABLE);
 COLLMARK_STATUS(invalid_ptx, INVALID_PTX);
@@ -58,8 +60,11 @@ static_assert(static_cast<int>(cu::CaptureMode::global) == CU_STREAM_CAPTURE_MOD
 static_assert(static_cast<int>(cu::CaptureMode::thread_local_only) ==
               CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 static_assert(static_cast<int>(cu::CaptureMode::relaxed) == CU_STREAM_CAPTURE_MODE_RELAXED);
+static_assert(cu::kIpcReachPeer == CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
 static_assert(std::is_same_v<cu::Device, CUdevice> && std::is_same_v<cu::Pointer, CUdeviceptr>);
-static_assert(sizeof(cu::Uuid) == sizeof(CUuuid) && sizeof(cu::Status) == sizeof(CUresult) &&
+static_assert(sizeof(cu::Uuid) == sizeof(CUuuid) &&
+              sizeof(cu::IpcHandle) == sizeof(CUipcMemHandle) &&
+              sizeof(cu::Status) == sizeof(CUresult) &&
               sizeof(cu::Attribute) == sizeof(CUdevice_attribute));
 
 /// A parameter list with our types in the place of theirs: two functions are alike if the lists are.
@@ -75,6 +80,7 @@ struct Ours {
 COLLMARK_TYPE(CUresult, cu::Status);
 COLLMARK_TYPE(CUdevice_attribute, cu::Attribute);
 COLLMARK_TYPE(CUuuid, cu::Uuid);
+COLLMARK_TYPE(CUipcMemHandle, cu::IpcHandle);
 COLLMARK_TYPE(CUcontext, cu::Context);
 COLLMARK_TYPE(CUmodule, cu::Module);
 COLLMARK_TYPE(CUfunction, cu::Function);
