@@ -15,6 +15,7 @@
 #include "collectives/cost.hpp"
 #include "collectives/dtype.hpp"
 #include "collectives/units.hpp"
+#include "kernels/gpu_condition.hpp"
 #include "kernels/gpu_tuning.hpp"
 
 namespace collmark {
@@ -63,9 +64,10 @@ struct CaseResult {
   std::optional<LinkCost> link =
       {};  // between ranks, of the model's time; empty where it is unknown
   // Of GPUs:
-  std::string device = {};          // name of the first
-  std::optional<int> devices = {};  // that the ranks share
-  std::string tuning = {};          // of the kernels, "channels=8 threads=512 ..."
+  std::string device = {};                       // name of the first
+  std::optional<int> devices = {};               // that the ranks share
+  std::string tuning = {};                       // of the kernels, "channels=8 threads=512 ..."
+  GpuCondition gpu_before = {}, gpu_after = {};  // of all of them, the worst
 };
 
 struct Availability {
@@ -99,11 +101,15 @@ class Backend {
 /// Why a case that needs so much memory cannot run, one line; empty if it can.
 [[nodiscard]] std::string memory_obstacle(Bytes needed, Bytes available);
 
+class MpiLaunch;
+
 struct BackendOptions {
   std::chrono::milliseconds timeout{30'000};  // of any single wait
   std::string hostfile = {};                  // mpi: for mpirun; empty means this host
   std::string launcher_arguments = {};        // mpi: for mpirun, as a shell would split them
   GpuTuning gpu = {};                         // cuda: what is not left to it
+  bool processes = false;               // cuda: one for each rank, though no launcher started us
+  std::shared_ptr<MpiLaunch> job = {};  // that this process has joined already, if it has
 };
 
 /// Every name that `--backend` accepts; those not built into this program say so in availability().

@@ -144,6 +144,19 @@ Measurement measurement_from_json(const Json& json) {
           .samples = samples_from_json(json.at("samples"))};
 }
 
+Json to_json(const GpuCondition& g) {
+  return {or_null(g.sm_mhz), or_null(g.memory_mhz), or_null(g.watts), or_null(g.celsius),
+          or_null(g.held_back)};
+}
+
+GpuCondition condition_from_json(const Json& json) {
+  return {.sm_mhz = maybe<int>(json.at(0)),
+          .memory_mhz = maybe<int>(json.at(1)),
+          .watts = maybe<double>(json.at(2)),
+          .celsius = maybe<int>(json.at(3)),
+          .held_back = maybe<unsigned long long>(json.at(4))};
+}
+
 std::optional<LinkCost> link_from_json(const Json& json) {
   if (json.is_null()) return std::nullopt;
   return LinkCost{.alpha = Seconds{json.at(0).get<double>()},
@@ -194,7 +207,12 @@ Json to_json(const CaseResult& r) {
           {"flag_after_ns", or_null(r.flag_after_ns)},
           {"pages", r.pages},
           {"oversubscribed", r.oversubscribed},
-          {"link", std::move(link)}};
+          {"link", std::move(link)},
+          {"device", r.device},
+          {"devices", or_null(r.devices)},
+          {"tuning", r.tuning},
+          {"gpu_before", to_json(r.gpu_before)},
+          {"gpu_after", to_json(r.gpu_after)}};
 }
 
 CaseResult result_from_json(const Json& json) {
@@ -212,7 +230,12 @@ CaseResult result_from_json(const Json& json) {
           .flag_after_ns = maybe<double>(json.at("flag_after_ns")),
           .pages = json.at("pages").get<std::string>(),
           .oversubscribed = json.at("oversubscribed").get<bool>(),
-          .link = link_from_json(json.at("link"))};
+          .link = link_from_json(json.at("link")),
+          .device = json.at("device").get<std::string>(),
+          .devices = maybe<int>(json.at("devices")),
+          .tuning = json.at("tuning").get<std::string>(),
+          .gpu_before = condition_from_json(json.at("gpu_before")),
+          .gpu_after = condition_from_json(json.at("gpu_after"))};
 }
 
 }  // namespace collmark

@@ -112,6 +112,20 @@ TEST(CaseJson, AResultComesBackWithEverySample) {
   EXPECT_EQ(back.link->beta, 1.0 / 3.0);
 }
 
+TEST(CaseJson, WhatConcernsGpusComesBack) {
+  CaseResult r;
+  r.device = "a GPU";
+  r.devices = 3;
+  r.tuning = "channels=2";
+  r.gpu_before = {.sm_mhz = 1, .watts = 1.0 / 3.0, .held_back = 1ULL << 63};
+  const CaseResult back = result_from_json(through_text(to_json(r)));
+  EXPECT_EQ(back.device, r.device);
+  EXPECT_EQ(back.devices, r.devices);
+  EXPECT_EQ(back.tuning, r.tuning);
+  EXPECT_EQ(back.gpu_before, r.gpu_before);
+  EXPECT_EQ(back.gpu_after, GpuCondition());
+}
+
 TEST(CaseJson, AnInfiniteOrUndefinedValueIsReportedAsSuch) {
   CaseResult r;
   r.measurement.check = {.wrong = 1,

@@ -1,21 +1,18 @@
 #include "bench/cuda_backend.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <new>
 
 #include "bench/cuda_names.hpp"
 #include "bench/device_operation.hpp"
+#include "bench/gpu_case.hpp"
 #include "bench/leave_behind.hpp"
-#include "bench/library_name.hpp"
 #include "bench/proof.hpp"
 #include "bench/solo_team.hpp"
 #include "bench/variant.hpp"
 #include "collectives/catalogue.hpp"
 #include "collectives/partition.hpp"
-#include "kernels/image.hpp"
 #include "kernels/launch.hpp"
 
 namespace collmark {
@@ -57,7 +54,6 @@ CaseResult CudaBackend::run(const Case& c) {
     return {.status = Status::skipped, .reason = availability_.reason, .algorithm = c.algorithm};
   CaseResult result{.implementation = implementation((*gpus_)[0]), .algorithm = c.algorithm};
   try {
-    if (is_library(c.algorithm)) throw Unsupported("the cuda backend has no library of its own");
     measure_into(result, c);
   } catch (const Unsupported& e) {
     result.status = Status::skipped;
@@ -78,12 +74,7 @@ struct CudaBackend::Running {
 };
 
 void CudaBackend::measure_into(CaseResult& result, const Case& c) {
-  const KernelTask task{.name = kernel_name(c.algorithm),
-                        .collective = c.collective,
-                        .ranks = c.ranks,
-                        .root = c.root,
-                        .payload = {c.count, c.dtype, c.op},
-                        .placement = c.placement};
+  const KernelTask task = kernel_task(c);
   const TestHooks hooks = test_hooks_from_environment();
   const HostPatience patience{.timeout = options_.timeout, .interrupted = &interrupted_};
   auto running = std::make_unique<Running>(*gpus_, task, options_.gpu);
@@ -121,7 +112,9 @@ void CudaBackend::measure_with(Running& running, CaseResult& result, const Case&
   }
   if (split_variant(c.algorithm).launching == Launching::graph) running.operation->capture();
   SoloTeam all_ranks;
+  result.gpu_before = condition_of(*gpus_, collective.devices(), monitor_);
   result.measurement = measure(all_ranks, *running.operation, c.measure);
+  result.gpu_after = condition_of(*gpus_, collective.devices(), monitor_);
   result.wire_busiest = count_busiest(running);
   if (!result.measurement.correct()) {
     result.status = Status::failed;

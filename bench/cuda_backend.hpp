@@ -9,6 +9,7 @@
 
 #include "bench/backend.hpp"
 #include "kernels/gpu.hpp"
+#include "kernels/gpu_condition.hpp"
 
 namespace collmark {
 
@@ -33,6 +34,7 @@ class CudaBackend : public Backend {
   [[nodiscard]] static std::optional<Bytes> count_busiest(Running& running);
 
   BackendOptions options_;
+  GpuMonitor monitor_;
   Availability availability_{.here = true, .reason = ""};
   std::unique_ptr<Gpus> gpus_;  // null: none is here
   std::atomic<bool> interrupted_{false};

@@ -87,18 +87,17 @@ void DeviceOperation::run() {
   for (std::size_t d = 0; d < graphs_.size(); ++d)
     collective_.stream(static_cast<int>(d)).replay(*graphs_[d]);
   clock_->launched();
-  if (what_.hooks.corrupt_rank && what_.hooks.corrupt_call.value_or(runs_) == runs_) spoil();
+  if (what_.hooks.corrupt_rank && what_.hooks.corrupt_call.value_or(runs_) == runs_) spoils_ = true;
   ++runs_;
 }
 
-/// A hook of the tests: flips a bit of what a rank holds.
+/// A hook of the tests: flips a bit of what a rank holds, once nobody waits for the rank any more.
 void DeviceOperation::spoil() {
   const int rank = *what_.hooks.corrupt_rank;
   const auto size =
       what_.payload.count.value * static_cast<std::int64_t>(size_of(what_.payload.dtype));
   const auto [first, count] = collective_.ranks();
   if (rank < first || rank >= first + count || size == 0) return;
-  settle();
   GpuStream& stream = collective_.stream(collective_.device_of(rank));
   std::byte* const at_fault = collective_.output(rank) + size / 2;
   std::byte value{};
@@ -110,6 +109,7 @@ void DeviceOperation::spoil() {
 std::chrono::nanoseconds DeviceOperation::stop() {
   const Seconds time = clock_->stop();
   settle();
+  if (std::exchange(spoils_, false)) spoil();
   return std::chrono::round<std::chrono::nanoseconds>(time);
 }
 

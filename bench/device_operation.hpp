@@ -60,6 +60,7 @@ class DeviceOperation : public Operation, private OwnClock {
   std::unique_ptr<GpuClock> clock_;
   int generation_ = 0;
   int runs_ = 0;
+  bool spoils_ = false;  // after this reading
 };
 
 }  // namespace collmark

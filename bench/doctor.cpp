@@ -25,6 +25,7 @@
 #include "bench/version.hpp"
 #include "collectives/reduce.hpp"
 #include "kernels/driver.hpp"
+#include "kernels/gpu_condition.hpp"
 #include "kernels/image.hpp"
 #include "topologies/host.hpp"
 
@@ -45,6 +46,7 @@ struct Findings {
   Noise noise;
   std::optional<std::int64_t> shared_memory;  // [bytes] free in /dev/shm; empty: there is none
   std::vector<Part> parts;
+  std::string gpu_clocks;  // why those of GPUs are not recorded; empty: they are
 };
 
 std::optional<std::int64_t> free_shared_memory() {
@@ -109,7 +111,8 @@ Findings examine() {
   return {.host = std::move(host),
           .noise = check_noise(),
           .shared_memory = free_shared_memory(),
-          .parts = std::move(parts)};
+          .parts = std::move(parts),
+          .gpu_clocks = GpuMonitor().obstacle()};
 }
 
 std::string launcher_text() {
@@ -117,7 +120,7 @@ std::string launcher_text() {
   if (!job) return "none: this process runs alone";
   return fmt::format(
       "{}, rank {} of {}{}", job->name, job->rank, job->ranks,
-      job->ranks > 1 ? "; of what measures, only a sweep of the mpi backend runs in it" : "");
+      job->ranks > 1 ? "; of what measures, only a sweep of mpi or cuda runs in it" : "");
 }
 
 std::string noise_text(const Findings& f) {
@@ -151,6 +154,8 @@ void print(const Findings& f) {
   line("/dev/shm", f.shared_memory ? readable(Bytes{*f.shared_memory}) + " free" : "missing");
   line("huge pages", f.host.huge_pages);
   line("kernel", or_unknown(f.host.kernel));
+  line("GPU clocks",
+       f.gpu_clocks.empty() ? "recorded with each case of cuda" : "not recorded: " + f.gpu_clocks);
   line("launcher", launcher_text());
   line("noise", noise_text(f));
   put("\nBackends\n");
@@ -174,7 +179,8 @@ Json to_json(const Findings& f) {
             {"memory_available_bytes", h.memory_available},
             {"shared_memory_free_bytes", f.shared_memory ? Json(*f.shared_memory) : Json(nullptr)},
             {"huge_pages", h.huge_pages},
-            {"kernel", h.kernel}}},
+            {"kernel", h.kernel},
+            {"gpu_clocks_unknown", f.gpu_clocks}}},
           {"noise",
            {{"complaint", f.noise.complaint(h.cores.size())},
             {"spread", f.noise.spread},

@@ -73,17 +73,16 @@ void refuse_launcher() {
   }
   const std::optional<Launcher> job = launcher();
   if (!job || job->ranks <= 1) return;
-  throw Error(
-      ErrorKind::absent,
-      fmt::format(
-          "started as rank {} of {} by {} ({}={}), but {} and would run {} "
-          "separate copies; start it "
-          "once, without a launcher",
-          job->rank, job->ranks, job->name, job->size_variable, job->ranks,
-          mpi_library().empty()
-              ? "this build has no MPI backend"
-              : "only `sweep` and `links` with `--backend mpi` join a job; this is another command",
-          job->ranks));
+  throw Error(ErrorKind::absent,
+              fmt::format("started as rank {} of {} by {} ({}={}), but {} and would run {} "
+                          "separate copies; start it "
+                          "once, without a launcher",
+                          job->rank, job->ranks, job->name, job->size_variable, job->ranks,
+                          mpi_library().empty() ? "this build has no MPI backend"
+                                                : "only `sweep` with `--backend mpi` or `cuda` and "
+                                                  "`links` with `--backend mpi` join a "
+                                                  "job; this is another command",
+                          job->ranks));
 }
 
 }  // namespace collmark

@@ -114,7 +114,8 @@ Links rank_links(const LinkFlags& flags, MpiBackend& mpi) {
     require_memory(flags, size, static_cast<std::size_t>(ranks));
   const InterruptListener listener([&] { mpi.interrupt(); });
   mpi.begin_launch(ranks);
-  return {.backend = "mpi", .kind = "rank", .copied = size, .pairs = mpi.measure_links(size)};
+  return {
+      .backend = "mpi", .kind = "rank", .copied = size, .pairs = mpi.measure_links(ranks, size)};
 }
 
 /// A launch is short beside a copy of 64 MiB.

@@ -1,47 +1,32 @@
 /// Ranks are processes of an MPI job: one that we start through mpirun, or the one that we are part of.
 #pragma once
 
-#include <atomic>
 #include <functional>
-#include <memory>
-#include <mutex>
 #include <string>
+#include <vector>
 
 #include "bench/backend.hpp"
-#include "bench/launcher.hpp"
-#include "bench/mpi_launch.hpp"
-#include "bench/mpirun.hpp"
+#include "bench/mpi_job.hpp"
 
 namespace collmark {
 
 class MpiBackend : public Backend {
  public:
-  explicit MpiBackend(const BackendOptions& options);
+  explicit MpiBackend(const BackendOptions& options) : job_(options) {}
 
   [[nodiscard]] std::string_view name() const override { return "mpi"; }
-  [[nodiscard]] Availability availability() const override { return availability_; }
+  [[nodiscard]] Availability availability() const override { return job_.availability(); }
   /// Nothing: which ranks share a host is known to the ranks, and each host answers for itself.
   [[nodiscard]] Bytes memory_needed(const Case&) const override { return {}; }
   [[nodiscard]] Bytes memory_available() const override { return {}; }
-  void begin_launch(int ranks) override;
-  [[nodiscard]] CaseResult run(const Case& c) override;
-  /// Between all pairs of as many ranks as begin_launch() was told.  Throws as run(), and Error{absent} if
-  /// the ranks do not come.
-  [[nodiscard]] std::vector<PairLink> measure_links(Bytes copied);
-  void interrupt() noexcept override;
+  void begin_launch(int ranks) override { job_.begin_launch(ranks); }
+  [[nodiscard]] CaseResult run(const Case& c) override { return job_.run(c); }
+  /// Between all pairs of ranks [0, ranks), as many as begin_launch() was told.  Throws as MpiJob::carry_out.
+  [[nodiscard]] std::vector<PairLink> measure_links(int ranks, Bytes copied);
+  void interrupt() noexcept override { job_.interrupt(); }
 
  private:
-  [[nodiscard]] std::unique_ptr<MpiLaunch> started() const;
-  void require_launch();
-
-  BackendOptions options_;
-  bool joined_;
-  Mpirun mpirun_;
-  Availability availability_{.here = true, .reason = ""};
-  int ranks_ = 0;  // of the launch
-  std::atomic<bool> interrupted_{false};
-  std::mutex mutex_;  // guards launch_ against interrupt()
-  std::unique_ptr<MpiLaunch> launch_;
+  MpiJob job_;
 };
 
 /// Runs `measure` in the process that plans, prints and writes for a job that was joined. An error that leaves

@@ -24,12 +24,37 @@ struct LinksOrder {
   Bytes copied{1 << 20};  // [1, 2^31)
 };
 
-/// What the ranks of a job do together, and what comes of it: a CaseResult of a Case, links of a LinksOrder.
-using MpiOrder = std::variant<Case, LinksOrder>;
-using MpiAnswer = std::variant<CaseResult, std::vector<PairLink>>;
+/// A case whose ranks have a GPU each.
+struct GpuCase {
+  Case c = {};
+  GpuTuning tuning = {};
+};
+
+/// Ranks [0, ranks) say which GPU is theirs.
+struct GpusOrder {
+  int ranks = 1;
+};
+struct RankGpu {
+  int rank = 0;
+  std::string host = {};
+  std::string device = {};  // name, UUID, PCI address, driver; empty: none, and ...
+  std::string reason = {};  // ... why not, one line
+};
+
+/// What the ranks of a job do together, and what comes of it: a CaseResult of a case, links of a LinksOrder, ...
+using MpiOrder = std::variant<Case, LinksOrder, GpuCase, GpusOrder>;
+using MpiAnswer = std::variant<CaseResult, std::vector<PairLink>, std::vector<RankGpu>>;
+
+/// The case of an order, whoever runs it; null if it is none.
+[[nodiscard]] inline const Case* case_of(const MpiOrder& order) {
+  const auto* const gpu = std::get_if<GpuCase>(&order);
+  return gpu == nullptr ? std::get_if<Case>(&order) : &gpu->c;
+}
 
 [[nodiscard]] inline int ranks_of(const MpiOrder& order) {
-  return std::visit([](const auto& o) { return o.ranks; }, order);
+  if (const Case* const c = case_of(order)) return c->ranks;
+  if (const auto* const gpus = std::get_if<GpusOrder>(&order)) return gpus->ranks;
+  return std::get<LinksOrder>(order).ranks;
 }
 
 class MpiLaunch {

@@ -37,8 +37,9 @@ struct OperationTraits {
 class OwnClock {
  public:
   virtual ~OwnClock() = default;
+  /// What is run from here on waits for stop().
   virtual void start() = 0;
-  /// Once all that was run since start() is done: how long that took, on the slowest device.
+  /// Lets it begin, and waits for its end: how long it took, on the slowest device.
   [[nodiscard]] virtual std::chrono::nanoseconds stop() = 0;
 };
 

@@ -29,16 +29,65 @@ PairLink link_from_json(const Json& json) {
           .shared_gb_per_s = json.at("shared_gb_per_s").get<double>()};
 }
 
+Json to_json(const RankGpu& g) {
+  return {{"rank", g.rank}, {"host", g.host}, {"device", g.device}, {"reason", g.reason}};
+}
+
+RankGpu gpu_from_json(const Json& json) {
+  return {.rank = json.at("rank").get<int>(),
+          .host = json.at("host").get<std::string>(),
+          .device = json.at("device").get<std::string>(),
+          .reason = json.at("reason").get<std::string>()};
+}
+
+/// Only what was asked for.
+Json to_json(const GpuTuning& t) {
+  Json json = Json::object();
+  if (t.channels) json["channels"] = *t.channels;
+  if (t.threads) json["threads"] = *t.threads;
+  if (t.slots) json["slots"] = *t.slots;
+  if (t.slot) json["slot"] = t.slot->value;
+  return json;
+}
+
+GpuTuning tuning_from_json(const Json& json) {
+  const auto number = [&](const char* key) {
+    return json.contains(key) ? std::optional(json.at(key).get<int>()) : std::nullopt;
+  };
+  return {.channels = number("channels"),
+          .threads = number("threads"),
+          .slots = number("slots"),
+          .slot = json.contains("slot") ? std::optional(Bytes{json.at("slot").get<std::int64_t>()})
+                                        : std::nullopt};
+}
+
+template <class Item>
+Json list_of(const std::vector<Item>& items) {
+  Json list = Json::array();
+  for (const Item& item : items) list.push_back(to_json(item));
+  return list;
+}
+
 }  // namespace
 
 Json to_json(const MpiOrder& order) {
   if (const Case* const c = std::get_if<Case>(&order)) return {{"case", to_json(*c)}};
+  if (const auto* const gpu = std::get_if<GpuCase>(&order))
+    return {{"gpu_case", {{"case", to_json(gpu->c)}, {"tuning", to_json(gpu->tuning)}}}};
+  if (const auto* const gpus = std::get_if<GpusOrder>(&order))
+    return {{"gpus", {{"ranks", gpus->ranks}}}};
   const auto& links = std::get<LinksOrder>(order);
   return {{"links", {{"ranks", links.ranks}, {"copied", links.copied.value}}}};
 }
 
 MpiOrder order_from_json(const Json& json) {
   if (json.contains("case")) return case_from_json(json.at("case"));
+  if (json.contains("gpu_case")) {
+    const Json& gpu = json.at("gpu_case");
+    return GpuCase{.c = case_from_json(gpu.at("case")),
+                   .tuning = tuning_from_json(gpu.at("tuning"))};
+  }
+  if (json.contains("gpus")) return GpusOrder{.ranks = json.at("gpus").at("ranks").get<int>()};
   const Json& links = json.at("links");
   return LinksOrder{.ranks = links.at("ranks").get<int>(),
                     .copied = {links.at("copied").get<std::int64_t>()}};
@@ -46,16 +95,20 @@ MpiOrder order_from_json(const Json& json) {
 
 Json to_json(const MpiAnswer& answer) {
   if (const auto* const result = std::get_if<CaseResult>(&answer)) return to_json(*result);
-  Json list = Json::array();
-  for (const PairLink& link : std::get<std::vector<PairLink>>(answer))
-    list.push_back(to_json(link));
-  return list;
+  if (const auto* const gpus = std::get_if<std::vector<RankGpu>>(&answer))
+    return {{"gpus", list_of(*gpus)}};
+  return {{"links", list_of(std::get<std::vector<PairLink>>(answer))}};
 }
 
 MpiAnswer answer_from_json(const Json& json) {
-  if (!json.is_array()) return result_from_json(json);
+  if (json.contains("gpus")) {
+    std::vector<RankGpu> gpus;
+    for (const Json& gpu : json.at("gpus")) gpus.push_back(gpu_from_json(gpu));
+    return gpus;
+  }
+  if (!json.contains("links")) return result_from_json(json);
   std::vector<PairLink> links;
-  for (const Json& link : json) links.push_back(link_from_json(link));
+  for (const Json& link : json.at("links")) links.push_back(link_from_json(link));
   return links;
 }
 

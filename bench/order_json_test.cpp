@@ -23,6 +23,30 @@ TEST(OrderJson, ACaseAndALinksOrderComeBackAsWhatTheyWere) {
   EXPECT_EQ(ranks_of(other), 7);
 }
 
+TEST(OrderJson, OrdersForGpusComeBackWithWhatWasAskedForAndNoMore) {
+  Case c;
+  c.ranks = 4;
+  const GpuCase asked{.c = c, .tuning = {.channels = 3, .slot = Bytes{64}}};
+  const MpiOrder back = order_from_json(through_text(to_json(MpiOrder{asked})));
+  const auto& gpu = std::get<GpuCase>(back);
+  EXPECT_EQ(ranks_of(back), 4);
+  EXPECT_EQ(gpu.tuning.channels, 3);
+  EXPECT_EQ(gpu.tuning.slot, Bytes{64});
+  EXPECT_FALSE(gpu.tuning.threads.has_value());
+  EXPECT_FALSE(gpu.tuning.slots.has_value());
+  EXPECT_EQ(ranks_of(order_from_json(through_text(to_json(MpiOrder{GpusOrder{.ranks = 6}})))), 6);
+}
+
+TEST(OrderJson, WhoHasWhichGpuComesBack) {
+  const std::vector<RankGpu> gpus{{.rank = 0, .host = "a", .device = "GPU \"x\""},
+                                  {.rank = 1, .host = "b", .reason = "no driver"}};
+  const nlohmann::json sent = to_json(MpiAnswer{gpus});
+  const MpiAnswer back = answer_from_json(through_text(sent));
+  ASSERT_EQ(std::get<std::vector<RankGpu>>(back).size(), 2u);
+  EXPECT_EQ(std::get<std::vector<RankGpu>>(back)[1].reason, "no driver");
+  EXPECT_EQ(to_json(back), sent);
+}
+
 TEST(OrderJson, LinksComeBackBitForBit) {
   const std::vector<PairLink> links{{.first = 3,
                                      .second = 1,

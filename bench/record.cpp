@@ -114,6 +114,19 @@ constexpr RecordColumn kColumns[] = {
     {"device", [](const Record& r) { return text(r.result.device); }},
     {"devices", [](const Record& r) { return text(r.result.devices); }},
     {"tuning", [](const Record& r) { return text(r.result.tuning); }},
+    {"sm_mhz", [](const Record& r) { return text(r.result.gpu_before.sm_mhz); }},
+    {"sm_after_mhz", [](const Record& r) { return text(r.result.gpu_after.sm_mhz); }},
+    {"memory_mhz", [](const Record& r) { return text(r.result.gpu_before.memory_mhz); }},
+    {"memory_after_mhz", [](const Record& r) { return text(r.result.gpu_after.memory_mhz); }},
+    {"power_w", [](const Record& r) { return text(r.result.gpu_before.watts); }},
+    {"power_after_w", [](const Record& r) { return text(r.result.gpu_after.watts); }},
+    {"temperature_c", [](const Record& r) { return text(r.result.gpu_before.celsius); }},
+    {"temperature_after_c", [](const Record& r) { return text(r.result.gpu_after.celsius); }},
+    {"throttled",
+     [](const Record& r) {
+       const auto held_back = worst(r.result.gpu_before, r.result.gpu_after).held_back;
+       return held_back ? throttling(*held_back) : std::string();
+     }},
 };
 
 }  // namespace

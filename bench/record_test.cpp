@@ -20,7 +20,8 @@ TEST(Record, HeaderIsTheContract) {
       "time_us_mean,time_us_p95,time_us_p99,time_us_max,algbw_gb_per_s,busbw_gb_per_s,"
       "wire_bytes_busiest,wire_bytes_formula,rounds,messages_busiest,model_us,mode,cache,pages,"
       "batch,flag_ns,disturbed,late_starts,oversubscribed,wrong,status,reason,"
-      "flag_after_ns,device,devices,tuning\n");
+      "flag_after_ns,device,devices,tuning,sm_mhz,sm_after_mhz,memory_mhz,memory_after_mhz,power_w,"
+      "power_after_w,temperature_c,temperature_after_c,throttled\n");
 }
 
 /// 1 MiB of f32 all-reduced by 4 ranks in 8 us.
@@ -59,7 +60,7 @@ TEST(Record, RowOfACaseThatRan) {
       "1,20261129T190500-3f9c,2,17,2026-11-29T19:05:00Z,host,threads,collmark,all_reduce,ring,"
       "4,1,1048576,262144,f32,sum,,in_place,,262144,10,7,interval,7,8,7,9.25,8.03571,8.875,,"
       "9.25,131.072,196.608,1572864,1572864,6,6,9.5,latency,touched,huge,1,58.25,1,0,0,0,ok,,"
-      "60,,,\n");
+      "60,,,,,,,,,,,,\n");
 }
 
 TEST(Record, OfAGpuNamesTheDeviceAndHowItsKernelsWereTuned) {
@@ -73,6 +74,19 @@ TEST(Record, OfAGpuNamesTheDeviceAndHowItsKernelsWereTuned) {
   EXPECT_EQ(table.cell(0, "tuning"), "channels=8 threads=512");
 }
 
+TEST(Record, WhatHeldTheClocksOfAGpuBackBeforeOrAfterIsInTheRow) {
+  Record r = example();
+  r.result.gpu_before = {.sm_mhz = 345, .celsius = 30, .held_back = 1};
+  r.result.gpu_after = {.sm_mhz = 1980, .watts = 699.5, .held_back = 4};
+  const CsvTable table = CsvTable::parse(csv_header() + csv_row(r), "x.csv");
+  EXPECT_EQ(table.cell(0, "sm_mhz"), "345");
+  EXPECT_EQ(table.cell(0, "sm_after_mhz"), "1980");
+  EXPECT_EQ(table.cell(0, "power_w"), "");
+  EXPECT_EQ(table.cell(0, "power_after_w"), "699.5");
+  EXPECT_EQ(table.cell(0, "temperature_c"), "30");
+  EXPECT_EQ(table.cell(0, "throttled"), "sw_power_cap");
+}
+
 TEST(Record, SkippedCaseHasItsIdentityAndReasonAndNoNumbers) {
   Record r = example();
   r.result = {};
@@ -84,7 +98,7 @@ TEST(Record, SkippedCaseHasItsIdentityAndReasonAndNoNumbers) {
   EXPECT_EQ(csv_row(r),
             "1,20261129T190500-3f9c,2,17,2026-11-29T19:05:00Z,host,threads,,all_reduce,ring,4,1,"
             "1048576,262144,f32,sum,,in_place,,,,,,,,,,,,,,,,,,,,,latency,touched,,,,,,0,,skipped,"
-            "\"needs 4 GiB, of memory, \"\"2 GiB\"\" are available\",,,,\n");
+            "\"needs 4 GiB, of memory, \"\"2 GiB\"\" are available\",,,,,,,,,,,,,\n");
 }
 
 TEST(Record, FailedCaseWithoutAResultToLookAt_SaysNothingOfWrongElements) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bench/csv_file.hpp"
@@ -48,6 +49,8 @@ class RunFiles {
   void begin(int to_measure);
   /// All rows of one finished case.
   void append(std::string_view rows);
+  /// Known for good only now, where ranks are processes that the run has started itself.
+  void note_devices(std::vector<std::string> devices) { run_.devices = std::move(devices); }
   void end();
 
   [[nodiscard]] const RunRecord& run() const { return run_; }

@@ -21,10 +21,20 @@
 namespace collmark {
 namespace {
 
+/// Of a launched job whose processes are the ranks of a backend, one process plans, prints and writes.
+bool joins(const SweepConfig& config) {
+  if (!joins_mpi_job()) return false;
+  const bool several = launcher()->ranks > 1;
+  return std::any_of(config.backends.begin(), config.backends.end(), [&](const std::string& name) {
+    return name == "mpi" || (name == "cuda" && several);
+  });
+}
+
 Backends backends_of(const SweepConfig& config, const SweepFlags& flags) {
+  BackendOptions options = flags.backend_options();
+  if (joins(config)) options.job = join_mpi_job({.timeout = options.timeout});
   Backends all;
-  for (const std::string& name : config.backends)
-    all.push_back(make_backend(name, flags.backend_options()));
+  for (const std::string& name : config.backends) all.push_back(make_backend(name, options));
   return all;
 }
 
@@ -52,12 +62,6 @@ void dry_run(const std::vector<PlannedCase>& plan, const Backends& backends) {
       put(fmt::format("{}: skipped, {}\n", backend->name(), a.reason));
 }
 
-/// Of a launched job with the mpi backend, one process plans, prints and writes.
-bool joins(const SweepConfig& config) {
-  const auto& all = config.backends;
-  return joins_mpi_job() && std::find(all.begin(), all.end(), "mpi") != all.end();
-}
-
 /// Of those whose ranks we place on this host's cores ourselves.
 int most_ranks(const std::vector<PlannedCase>& plan, const SweepConfig& config) {
   const bool elsewhere = joins_mpi_job() || ranks_may_be_elsewhere(config.hostfile);
@@ -73,7 +77,7 @@ int most_ranks(const std::vector<PlannedCase>& plan, const SweepConfig& config) 
 std::string launches_warning(const SweepConfig& config) {
   if (!joins(config) || config.launches == 1) return "";
   return fmt::format(
-      "collmark: the {} launches of mpi share the processes of this job; start collmark without a "
+      "collmark: the {} launches share the processes of this job; start collmark without a "
       "launcher "
       "for fresh ones\n",
       config.launches);
@@ -111,7 +115,7 @@ int measure_and_write(const SweepFlags& flags, SweepConfig config, const Backend
   Sweep sweep({session.run().run_id, session.run().host.name}, backends, session);
   measure_resumably(session.run(), flags.csv,
                     [&] { sweep.run(rest, [&] { return listener.interrupted(); }); });
-  session.end();
+  session.end(devices_of(backends));
   say(failed_before(session.found(), flags.csv));
   return exit_status(session.found() + sweep.tally(), flags.missing());
 }

@@ -138,6 +138,7 @@ nlohmann::json to_json(const SweepConfig& config) {
       config.measure.warmups ? nlohmann::json(*config.measure.warmups) : "until stable";
   if (!config.hostfile.empty()) json["hostfile"] = config.hostfile;
   if (!config.launcher_arguments.empty()) json["launcher_args"] = config.launcher_arguments;
+  if (config.processes) json["processes"] = true;
   add_tuning(json, config.gpu);
   return json;
 }

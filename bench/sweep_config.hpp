@@ -26,6 +26,7 @@ struct SweepConfig {
   std::string hostfile = {};            // where mpirun starts the ranks of the mpi backend, ...
   std::string launcher_arguments = {};  // ... and how
   GpuTuning gpu = {};                   // of the cuda backend
+  bool processes = false;               // of cuda: one for each rank
   MeasureOptions measure = {};          // of every case; mode and cache come from the lists
   std::uint64_t seed = 1;
 };

@@ -109,9 +109,10 @@ void declare_how(CLI::App& sweep, SweepFlags& f) {
 
 void declare_where(CLI::App& sweep, SweepFlags& f) {
   sweep.add_option("--samples", f.samples, "a CSV of every reading of every rank");
-  sweep.add_option("--hostfile", f.hostfile, "mpi: for mpirun (default: this host alone)");
-  sweep.add_option("--launcher-args", f.launcher_arguments,
-                   "mpi: more words for mpirun, in quotes");
+  sweep.add_option("--hostfile", f.hostfile, "for mpirun (default: this host alone)");
+  sweep.add_option("--launcher-args", f.launcher_arguments, "more words for mpirun, in quotes");
+  sweep.add_flag("--processes", f.processes,
+                 "cuda: a process for each rank, with a GPU of its own; we start mpirun");
   sweep.add_flag("--allow-missing", f.allow_missing, "an absent backend is no error");
 }
 
@@ -122,6 +123,7 @@ BackendOptions SweepFlags::backend_options() const {
   options.hostfile = hostfile;
   options.launcher_arguments = launcher_arguments;
   options.gpu = kernels.tuning();
+  options.processes = processes;
   return options;
 }
 
@@ -152,6 +154,7 @@ SweepConfig config_from(const SweepFlags& f) {
           .hostfile = f.hostfile,
           .launcher_arguments = f.launcher_arguments,
           .gpu = f.kernels.tuning(),
+          .processes = f.processes,
           .measure = f.measure_options(),
           .seed = f.seed};
 }

@@ -28,6 +28,7 @@ struct SweepFlags : RunFlags {
   std::string hostfile = {};            // of mpirun
   std::string launcher_arguments = {};  // of mpirun
   bool allow_missing = false;
+  bool processes = false;  // a GPU each
   KernelFlags kernels = {};
   // As nccl-tests spells sizes: -b 8 -e 64M -f 4, or -i 1M.
   std::string begin = {}, end = {}, factor = {}, step = {};

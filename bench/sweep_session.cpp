@@ -51,9 +51,10 @@ void SweepSession::finished(const Record& record) {
   records_.back().result.measurement.samples.clear();
 }
 
-void SweepSession::end() {
+void SweepSession::end(std::vector<std::string> devices) {
   progress_.clear();
   put(comparison(records_));
+  files_.note_devices(std::move(devices));
   files_.end();
   flush_output();
 }

@@ -27,8 +27,8 @@ class SweepSession : public SweepObserver {
   void begin(std::span<const PlannedCase> rest);
   void starting(const PlannedCase& planned) override;
   void finished(const Record& record) override;
-  /// Prints the comparison and closes the run's record.
-  void end();
+  /// Prints the comparison and closes the run's record, with the devices that were used.
+  void end(std::vector<std::string> devices);
 
   [[nodiscard]] const RunRecord& run() const { return files_.run(); }
   [[nodiscard]] const SweepTally& found() const { return files_.found(); }

@@ -27,7 +27,10 @@ std::string grouped_bytes(const std::optional<Bytes>& bytes) {
 }
 
 std::string verdict(const Record& r) {
-  if (r.result.status == Status::ok) return "verified";
+  const auto held_back = worst(r.result.gpu_before, r.result.gpu_after).held_back;
+  const std::string throttled = held_back ? throttling(*held_back) : "no";
+  if (r.result.status == Status::ok)
+    return throttled == "no" ? "verified" : "verified, throttled by " + throttled;
   return fmt::format("{}: {}", name(r.result.status), r.result.reason);
 }
 

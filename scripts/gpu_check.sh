@@ -6,9 +6,9 @@
 #
 # In order: what is there; every algorithm, data type, operator and placement, each result compared bit for bit; the
 # same under compute-sanitizer, where it is installed; training steps; times; packing; hops, launches and links; with several GPUs,
-# a rank on each, ours and NCCL's side by side. Nothing is downloaded. Ends with exit code 0, or that of the first stage that
-# failed (docs/command-line.md). With one GPU, ranks share it, and neither a link nor NCCL is measured: that wants a GPU for
-# each rank.
+# a rank on each, ours and NCCL's side by side, and with an mpirun a process for each. Nothing is downloaded. Ends with exit
+# code 0, or that of the first stage that failed (docs/command-line.md). With one GPU, ranks share it, and neither a link nor
+# NCCL is measured: that wants a GPU for each rank.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=${COLLMARK:-build/collmark}
@@ -102,5 +102,16 @@ fi
 if [[ $gpus -le 1 || -n $dry ]]; then
   echo "links not measured: all ranks shared one device"
   echo "NCCL not measured: it wants a GPU for each rank"
+fi
+why=''
+[[ $gpus -gt 1 ]] || why="one GPU"
+command -v mpirun >/dev/null || why="no mpirun on PATH"
+[[ $("$program" --version) != *"MPI none"* ]] || why="built without MPI"
+if [[ -z $why ]]; then
+  stage processes --processes --algorithm $kernels --ranks 2,"$gpus" --sizes $sizes --placement in_place,out_of_place "${once[@]}"
+  stage process_times --processes --algorithm ring,two_shot,two_shot/LL,one_shot/LL --ranks 2,"$gpus" --sizes $timed \
+    --placement out_of_place --time-budget 0.2
+else
+  echo "== processes: not run, $why"
 fi
 echo "all results right; rows, tables and run.json in $out"

@@ -14,6 +14,8 @@ int Hosts::neighbours(int rank, int ranks) const {
       std::count(of.begin(), of.begin() + ranks, of[static_cast<std::size_t>(rank)]));
 }
 
+int Hosts::below(int rank) const { return neighbours(rank, rank); }
+
 int Hosts::first_elsewhere(int ranks) const {
   const auto end = of.begin() + ranks;
   const auto found = std::find_if(of.begin(), end, [&](int host) { return host != of.front(); });

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "bench/launcher.hpp"
+#include "bench/mpi/gpu_rank_case.hpp"
 #include "bench/mpi/library_algorithms.hpp"
 #include "bench/mpi/rank_links.hpp"
 #include "bench/mpi_support.hpp"
@@ -73,6 +74,7 @@ MpiRank::MpiRank(const MpiJobOptions& options, OnFailure on_failure)
   require_own_launcher(ranks_);
   processes_ = find_processes();
   hosts_ = find_hosts();
+  gpu_ = std::make_unique<RankGpuOwner>(hosts_.below(rank_));
   give_up_ = [this](const std::exception& why) { on_failure_(failure_of(rank_, why)); };
   dog_ = std::make_unique<Watchdog>(timeout_, [this](const std::string& what) {
     on_failure_({.kind = ErrorKind::timed_out,
@@ -113,7 +115,7 @@ Hosts MpiRank::find_hosts() const {
 MpiAnswer MpiRank::carry_out(const MpiOrder& order) {
   if (ranks_of(order) > ranks_) {
     std::string reason = fmt::format("needs {} ranks, the job has {}", ranks_of(order), ranks_);
-    if (const Case* const c = std::get_if<Case>(&order))
+    if (const Case* const c = case_of(order))
       return CaseResult{
           .status = Status::skipped, .reason = std::move(reason), .algorithm = c->algorithm};
     throw Error(ErrorKind::usage, reason);
@@ -123,10 +125,12 @@ MpiAnswer MpiRank::carry_out(const MpiOrder& order) {
 }
 
 MpiAnswer MpiRank::carried_out(const Communicator& comm, const MpiOrder& order) {
-  if (const Case* const c = std::get_if<Case>(&order))
-    return run_case(
-        comm, *c,
-        {.hosts = hosts_, .links = links_, .dog = *dog_, .timeout = timeout_, .give_up = give_up_});
+  const CaseContext context{
+      .hosts = hosts_, .links = links_, .dog = *dog_, .timeout = timeout_, .give_up = give_up_};
+  if (const Case* const c = std::get_if<Case>(&order)) return run_case(comm, *c, context);
+  if (const auto* const c = std::get_if<GpuCase>(&order))
+    return run_gpu_case(comm, *c, *gpu_, context);
+  if (std::holds_alternative<GpusOrder>(order)) return gpus_of_all(comm, *gpu_, *dog_);
   try {
     return measure_rank_links(comm, std::get<LinksOrder>(order), *dog_);
   } catch (const std::exception& e) {

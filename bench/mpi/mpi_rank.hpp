@@ -8,6 +8,7 @@
 
 #include "bench/lost_rank.hpp"
 #include "bench/mpi/mpi_case.hpp"
+#include "bench/mpi/rank_gpu.hpp"
 #include "bench/mpi_launch.hpp"
 #include "bench/watchdog.hpp"
 
@@ -53,6 +54,7 @@ class MpiRank {
   std::vector<RankProcess> processes_;
   Hosts hosts_;
   ModelLinks links_;
+  std::unique_ptr<RankGpuOwner> gpu_;
   std::unique_ptr<Watchdog> dog_;
 };
 

@@ -5,6 +5,7 @@ import os
 from program import ROOT
 
 STUB = os.environ.get("COLLMARK_STUB_DRIVER", str(ROOT / "build/kernels/stub_driver/libcollmark_stub_driver.so"))
+NVML = os.environ.get("COLLMARK_STUB_NVML", str(ROOT / "build/kernels/stub_nvml/libcollmark_stub_nvml.so"))
 STUB_NAME = "collmark stub (CPU, no GPU)"
 ABSENT = {"COLLMARK_CUDA_DRIVER": "/no/such/libcuda.so.1"}
 

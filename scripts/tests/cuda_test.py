@@ -4,7 +4,7 @@ import re
 import unittest
 from pathlib import Path
 
-from cuda_support import STUB, STUB_NAME, stubbed
+from cuda_support import NVML, STUB, STUB_NAME, stubbed
 from program import collmark
 from sweep_support import Folder, record_of, rows_of, sweep
 
@@ -107,6 +107,31 @@ class Records(CudaTest):
                 done = sweep(*ONE[:2], *flags, env=stubbed())
                 self.assert_exit(done, 2)
                 self.assertIn(flags[1], done.stderr)
+
+
+class Clocks(CudaTest):
+    """The condition of a GPU, from a management library that knows the stub alone."""
+
+    def test_clocks_power_and_temperature_stand_in_the_row_and_nothing_held_them_back(self):
+        ((row,), done) = self.run_sweep(*ONE, COLLMARK_NVML=NVML)
+        before = [row[name] for name in ("sm_mhz", "memory_mhz", "power_w", "temperature_c")]
+        after = [row[name] for name in ("sm_after_mhz", "memory_after_mhz", "power_after_w", "temperature_after_c")]
+        self.assertEqual((before, after, row["throttled"]), (["7", "11", "1.5", "3"], before, "no"))
+        self.assertNotIn("throttled", done.stdout)
+
+    def test_a_case_whose_clocks_were_held_back_is_marked(self):
+        held = {"COLLMARK_NVML": NVML, "COLLMARK_STUB_NVML_HELD_BACK": "0x44"}
+        ((row,), done) = self.run_sweep(*ONE, **held)
+        self.assertEqual(row["throttled"], "sw_power_cap+hw_thermal_slowdown")
+        self.assertIn("verified, throttled by sw_power_cap+hw_thermal_slowdown", done.stdout)
+
+    def test_without_the_library_cells_are_empty_and_doctor_says_why(self):
+        missing = {"COLLMARK_NVML": "/no/such/libnvidia-ml.so.1"}
+        ((row,), _) = self.run_sweep(*ONE, **missing)
+        self.assertEqual((row["status"], row["sm_mhz"], row["throttled"]), ("ok", "", ""))
+        self.assertRegex(collmark("doctor", **missing).stdout, r"GPU clocks +not recorded: no NVML: /no/such/")
+        here = collmark("doctor", **stubbed(), COLLMARK_NVML=NVML).stdout
+        self.assertRegex(here, r"GPU clocks +recorded with each case of cuda")
 
 
 class Faults(CudaTest):

@@ -37,6 +37,8 @@ class DryRun(unittest.TestCase):
             self.assertIn("per_tensor", {row["policy"] for row in steps})
             self.assertEqual(len(rows_of(Path(folder) / "hops.csv")), 4)  # two devices, each with itself and the other
             self.assertGreater(len(rows_of(Path(folder) / "types.csv")), 10)
+            if "processes: not run" not in done.stdout:  # which says why
+                self.assertEqual({row["status"] for row in rows_of(Path(folder) / "processes.csv")}, {"ok"})
             beside = rows_of(Path(folder) / "nccl.csv")
             self.assertEqual({row["status"] for row in beside}, {"ok"})
             self.assertIn("library:tree", {row["algorithm"] for row in beside})

@@ -1,0 +1,65 @@
+#include "bench/mpi/rank_gpu.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "bench/cuda_names.hpp"
+#include "collectives/error.hpp"
+
+namespace collmark {
+namespace {
+
+/// In a form that ranks can exchange.
+struct Entry {
+  std::array<char, 64> host{};
+  std::array<char, 300> device{}, reason{};
+};
+
+template <std::size_t N>
+void copy(std::string_view text, std::array<char, N>& to) {
+  std::copy_n(text.begin(), std::min(text.size(), N - 1), to.begin());
+}
+
+Entry entry_of(RankGpuOwner& mine) {
+  Entry entry;
+  gethostname(entry.host.data(), entry.host.size() - 1);
+  try {
+    copy(describe(mine.gpus()[0]), entry.device);
+  } catch (const Error& e) {
+    copy(e.what(), entry.reason);
+  }
+  return entry;
+}
+
+}  // namespace
+
+Gpus& RankGpuOwner::gpus() {
+  if (!gpus_) gpus_ = std::make_unique<Gpus>(rank_on_host_);
+  return *gpus_;
+}
+
+const GpuMonitor& RankGpuOwner::monitor() {
+  if (!monitor_) monitor_ = std::make_unique<GpuMonitor>();
+  return *monitor_;
+}
+
+std::vector<RankGpu> gpus_of_all(const Communicator& comm, RankGpuOwner& mine, Watchdog& dog) {
+  const Entry entry = entry_of(mine);
+  const Watched watched(dog, "for the other ranks to find their GPUs");
+  std::vector<Entry> all(comm.rank() == 0 ? static_cast<std::size_t>(comm.ranks()) : 0);
+  check_mpi(MPI_Gather(&entry, sizeof entry, MPI_BYTE, all.data(), sizeof entry, MPI_BYTE, 0,
+                       comm.handle()),
+            "MPI_Gather");
+  std::vector<RankGpu> gpus;
+  for (const Entry& e : all)
+    gpus.push_back({.rank = static_cast<int>(gpus.size()),
+                    .host = e.host.data(),
+                    .device = e.device.data(),
+                    .reason = e.reason.data()});
+  return gpus;
+}
+
+}  // namespace collmark
