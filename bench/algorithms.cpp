@@ -133,8 +133,10 @@ int run(const Options& options) {
   std::vector<Collective> shown(kCollectives.begin(), kCollectives.end());
   if (!options.collective.empty())
     shown = {choose("--collective", options.collective, kCollectives)};
-  if (backend_names()[choose_index("--backend", options.backend, backend_names())] == "mpi") {
-    put(options.json ? json_text(library_list_json(shown)) : library_list(shown));
+  const std::string& backend =
+      backend_names()[choose_index("--backend", options.backend, backend_names())];
+  if (backend == "mpi" || backend == "nccl") {
+    put(options.json ? json_text(library_list_json(backend, shown)) : library_list(backend, shown));
     return 0;
   }
   if (options.json) {
@@ -161,7 +163,7 @@ void add_algorithms(CLI::App& app, int& status) {
       app.add_subcommand("algorithms", "the catalogue: limits, steps, bytes, formulas, papers");
   command->add_option("--collective", options->collective, "only algorithms of this collective");
   command->add_option("--backend", options->backend,
-                      "mpi: the MPI library's own, as `library:ring`");
+                      "mpi, nccl: the library's own, as `library:ring`");
   command->add_flag("--json", options->json, "one JSON document on stdout");
   command->footer("Example:  collmark algorithms --collective all_reduce");
   command->callback([options, &status] { status = run(*options); });

@@ -7,7 +7,6 @@
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
-#include <ranges>
 #include <regex>
 #include <sstream>
 
@@ -43,8 +42,11 @@ std::string new_file() {
 }  // namespace
 
 Environment::~Environment() {
-  for (const auto& [name, value] : std::ranges::reverse_view(before_))
+  while (!before_.empty()) {  // the latest first: a variable may have been set twice
+    const auto& [name, value] = before_.back();
     value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
+    before_.pop_back();
+  }
 }
 
 void Environment::set(const std::string& name, const std::string& value) {

@@ -177,8 +177,9 @@ const char* ncclGetErrorString(Result result) {
 }
 
 const char* ncclGetLastError(Comm) {
-  thread_local std::string text;
-  return text = stub::last_error(), text.c_str();
+  thread_local char text[256];
+  (void)std::snprintf(text, sizeof text, "%s", stub::last_error().c_str());
+  return text;
 }
 
 Result ncclGroupStart() { return ++group.depth, Result::success; }

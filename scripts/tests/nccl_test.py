@@ -104,6 +104,14 @@ class Rows(NcclTest):
         self.assertEqual(len(rows), 4)
         self.assert_all_ok(rows)
 
+    def test_algorithms_lists_what_can_be_forced_and_needs_no_gpu(self):
+        stubs = stubbed(COLLMARK_CUDA_DRIVER="/no/such/libcuda.so.1")
+        text = collmark("algorithms", "--backend", "nccl", "--collective", "all_reduce", **stubs).stdout
+        self.assertTrue(text.startswith(NCCL_NAME), text)
+        self.assertRegex(text, r"all_reduce +library:nvls_tree +NVLSTree")
+        gone = collmark("algorithms", "--backend", "nccl", **stubbed(COLLMARK_NCCL="/no/such/libnccl.so.2"))
+        self.assertEqual(gone.returncode, 77)
+
 
 class Records(NcclTest):
     def test_no_row_of_the_stub_passes_for_nccl_s(self):
