@@ -46,6 +46,13 @@ DeviceOperation::DeviceOperation(DeviceCollective& collective, const What& what)
   settle();
 }
 
+void DeviceOperation::let_go() noexcept {
+  try {
+    clock_->let_go();
+  } catch (const Error&) {  // idle() will say so
+  }
+}
+
 bool DeviceOperation::idle() const {
   try {
     return clock_->idle();

@@ -31,6 +31,8 @@ class DeviceOperation : public Operation, private OwnClock {
   /// From here on run() replays what one run of the collective queues, as one graph for each device.
   ///   Throws   Unsupported if the driver makes no graph of it
   void capture();
+  /// After an error: what still waits for this process goes on. Does not wait.
+  void let_go() noexcept;
   /// Nothing is under way on any device: the memory may be given back without waiting. Not so if one is lost.
   [[nodiscard]] bool idle() const;
 

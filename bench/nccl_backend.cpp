@@ -200,6 +200,7 @@ void NcclBackend::give_up(std::unique_ptr<Running> running, const Key& key) {
     groups_.clear();
   else
     groups_.erase(found);
+  if (running->operation) running->operation->let_go();  // an abort may wait for what is queued
   group->abort();
   const auto begin = std::chrono::steady_clock::now();
   const auto idle = [&] { return !running->operation || running->operation->idle(); };

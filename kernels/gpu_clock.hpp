@@ -50,7 +50,9 @@ class GpuClock {
   ///   Throws   Error{timed_out, interrupted} or what watch() throws, and then work may still be under way;
   ///            Error{lost} as Driver::check
   void finish();
-  /// What finish() was to wait for has come to its end.
+  /// After an error: opens the gate, and lets idle() know of all that was queued. Does not wait.
+  void let_go();
+  /// What finish() or let_go() saw queued has come to its end.
   [[nodiscard]] bool idle() const;
 
  private:

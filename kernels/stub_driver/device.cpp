@@ -54,13 +54,17 @@ cu::Status Machine::allocate(cu::Device device, cu::Pointer* pointer, std::size_
   return cu::Status::success;
 }
 
-cu::Status Machine::release(cu::Pointer pointer) {
+void Machine::wait_for_streams() {
   std::vector<Stream*> busy;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [stream, owner] : streams_) busy.push_back(stream);
   }
   for (Stream* stream : busy) stream->queue.drain();
+}
+
+cu::Status Machine::release(cu::Pointer pointer) {
+  wait_for_streams();
   const std::lock_guard lock(mutex_);
   const auto found = memory_.find(pointer);
   if (found == memory_.end()) return cu::Status::invalid_value;

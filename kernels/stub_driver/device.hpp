@@ -71,6 +71,7 @@ class Machine : private Observer {
   void crashed() { state_.store(cu::Status::launch_failed, std::memory_order_release); }
 
   [[nodiscard]] cu::Status allocate(cu::Device device, cu::Pointer* pointer, std::size_t bytes);
+  void wait_for_streams();
   /// Once all streams are idle, as the real one does.
   [[nodiscard]] cu::Status release(cu::Pointer pointer);
   [[nodiscard]] std::size_t free_memory(cu::Device device);

@@ -239,7 +239,11 @@ Status cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned) {
   return *pointer == nullptr ? Status::out_of_memory : Status::success;
 }
 
-Status cuMemFreeHost(void* pointer) { return std::free(pointer), Status::success; }
+/// Once all streams are idle, as the real one does.
+Status cuMemFreeHost(void* pointer) {
+  machine().wait_for_streams();
+  return std::free(pointer), Status::success;
+}
 
 Status cuMemHostGetDevicePointer_v2(Pointer* device, void* host, unsigned) {
   return *device = reinterpret_cast<Pointer>(host), Status::success;
