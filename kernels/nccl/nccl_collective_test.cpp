@@ -125,6 +125,20 @@ TEST(NcclCollective, AnErrorOfARankIsSeenWhileTheHostWaits) {
   world.group->abort();  // or the streams would never end
 }
 
+TEST(NcclCollective, AfterAnErrorBehindAClosedGateEverythingComesToAnEnd) {
+  World world(2, "async_error");
+  Running run(*world.group, task(Collective::all_reduce, 1));
+  run.clock.finish();
+  run.clock.start();
+  EXPECT_THROW(run.collective.run(), Error);
+  run.clock.let_go();
+  world.group->abort();
+  const auto begin = std::chrono::steady_clock::now();
+  while (!run.clock.idle() && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20))
+    std::this_thread::yield();
+  EXPECT_TRUE(run.clock.idle());
+}
+
 /// As processes do it: a rank each.
 TEST(NcclCollective, RunsOnRanksOfSeveralThreads) {
   constexpr int kRanks = 3;
