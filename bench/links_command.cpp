@@ -138,6 +138,7 @@ Links gpu_links(const LinkFlags& flags, std::unique_ptr<Gpus> gpus) {
       say("collmark: cuda: one GPU: no link between GPUs to measure, only within it\n");
     return links;
   } catch (const Unsupported& e) {
+    leave_behind(std::move(gpus));  // what was queued before it was refused may wait for us
     throw Error(ErrorKind::incomparable, e.what());
   } catch (...) {
     leave_behind(std::move(gpus));

@@ -32,5 +32,10 @@ function(collmark_tests library)
   endif()
   add_executable(${library}_test ${sources})
   target_link_libraries(${library}_test PRIVATE ${library} GTest::gtest GTest::gmock GTest::gtest_main)
-  gtest_discover_tests(${library}_test DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES PROPERTIES TIMEOUT 1800)
+  # What takes times of a quiet machine for granted runs alone; the rest two at a time.
+  set(alone "FlagTime.*:LinkMatrix.*:StreamBound*:Measure*")
+  gtest_discover_tests(${library}_test DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES
+    TEST_FILTER "-${alone}" TEST_LIST ${library}_together PROPERTIES TIMEOUT 1800)
+  gtest_discover_tests(${library}_test DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES
+    TEST_FILTER "${alone}" TEST_LIST ${library}_alone PROPERTIES TIMEOUT 1800 RUN_SERIAL ON)
 endfunction()

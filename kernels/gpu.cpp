@@ -284,6 +284,9 @@ std::string Gpus::reach(int from, int to) {
            " (" + gpu.facts().pci + ", " + peer.facts().pci + "): see nvidia-smi topo -p2p rw";
   gpu.use();
   const cu::Status status = driver_->context_enable_peer_access(peer.context(), 0);
+  if (status == cu::Status::too_many_peers || status == cu::Status::peer_access_unsupported)
+    return "GPU " + std::to_string(from) + " cannot reach the memory of GPU " + std::to_string(to) +
+           ": the driver lets it reach no more peers";
   if (status != cu::Status::peer_access_already_enabled)
     gpu.check(status, "reaching the memory of GPU " + std::to_string(to));
   return "";

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
+#include "kernels/gpu_tuning.hpp"
+
 namespace collmark {
 namespace {
 
-// Guesses to start from, not measured on a GPU.
-constexpr int kThreads = 512;
+// A guess to start from, not measured on a GPU.
 constexpr std::int64_t kBlockWorthHaving = 16 << 10;  // [bytes]
 
 std::int64_t bytes_in(std::span<const TensorPart> parts, Dtype dtype) {
@@ -19,7 +20,7 @@ std::int64_t bytes_in(std::span<const TensorPart> parts, Dtype dtype) {
 
 /// All blocks are on the device at once, so none begins when others have ended.
 Grid grid_for(Gpu& gpu, const std::string& symbol, std::int64_t bytes) {
-  const int threads = std::min(kThreads, gpu.facts().most_threads);
+  const int threads = std::min(kKernelThreads, gpu.facts().most_threads);
   const std::int64_t most = std::max(1, gpu.resident_blocks(symbol, threads));
   return {.blocks = static_cast<int>(std::clamp<std::int64_t>(bytes / kBlockWorthHaving, 1, most)),
           .threads = threads};

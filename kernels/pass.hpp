@@ -113,8 +113,9 @@ COLLMARK_DEVICE Pack<T, kBytes> divided_unit(Pack<T, kBytes> x, int divisor) {
 }
 
 /// Units that a thread has under way at once. What a memory moves is what is under way over its latency (Little's law):
-/// 4.8 TB/s x 0.7 us are 3 MB, while one load of 16 bytes by each of 512 threads of 128 blocks is 1 MB. Short elements are
-/// computed with in registers of their own: more of them would leave none for kKernelThreads threads.
+/// 4.8 TB/s (H200's data sheet) times 0.7 us (a guess) are 3 MB, and one load of 16 bytes by each of 512 threads of 128
+/// blocks is 1 MB. Short elements are computed with in registers of their own: more of them would leave none for
+/// kKernelThreads threads.
 template <class T>
 inline constexpr int kBatch = sizeof(T) < 4 ? static_cast<int>(sizeof(T)) : 4;
 
@@ -133,12 +134,14 @@ template <class Unit, int kUnits, class Sources, class Destinations>
 COLLMARK_DEVICE void pass_batch(const Sources& from, const Destinations& to, const Strided& at,
                                 const Reduction& what, Value value) {
   Unit x[kUnits];
+  auto* source = from[0];  // which may lie in memory: read once
   COLLMARK_UNROLL
-  for (int u = 0; u < kUnits; ++u) x[u] = at.unit<Unit>(from[0], u);
+  for (int u = 0; u < kUnits; ++u) x[u] = at.unit<Unit>(source, u);
   for (int s = 1; s < from.count(); ++s) {
     Unit y[kUnits];
+    source = from[s];
     COLLMARK_UNROLL
-    for (int u = 0; u < kUnits; ++u) y[u] = at.unit<Unit>(from[s], u);
+    for (int u = 0; u < kUnits; ++u) y[u] = at.unit<Unit>(source, u);
     by_operator(what.op, [&](auto op) {
       COLLMARK_UNROLL
       for (int u = 0; u < kUnits; ++u) x[u] = combined_units(op.value, x[u], y[u]);
@@ -149,8 +152,9 @@ COLLMARK_DEVICE void pass_batch(const Sources& from, const Destinations& to, con
     for (int u = 0; u < kUnits; ++u) x[u] = divided_unit(x[u], what.divisor);
   }
   for (int d = 0; d < to.count(); ++d) {
+    auto* const destination = to[d];
     COLLMARK_UNROLL
-    for (int u = 0; u < kUnits; ++u) at.unit<Unit>(to[d], u) = x[u];
+    for (int u = 0; u < kUnits; ++u) at.unit<Unit>(destination, u) = x[u];
   }
 }
 

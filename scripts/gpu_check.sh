@@ -27,7 +27,7 @@ if [[ ! -x $program ]]; then
   exit 2
 fi
 
-kernels=all,ring_interpreted,one_shot/LL,two_shot/LL,parameter_server/links
+kernels=all,ring_interpreted,ring/graph,one_shot/LL,two_shot/LL,parameter_server/links
 if [[ -n $dry ]]; then
   export COLLMARK_CUDA_DRIVER=${COLLMARK_STUB_DRIVER:-$PWD/build/kernels/stub_driver/libcollmark_stub_driver.so}
   export COLLMARK_NCCL=${COLLMARK_STUB_NCCL:-$PWD/build/kernels/stub_nccl/libcollmark_stub_nccl.so}
@@ -36,7 +36,7 @@ if [[ -n $dry ]]; then
   ranks=2:3 many=3 sizes=60 dtypes=f32,bf16 operators=avg timed=1K copied=64K
   printf 'name,shape,numel\na,3x5,15\nb,64,64\nc,700,700\nd,1,1\n' >"$out/gradients"
   model=$out/gradients policies=ddp,per_tensor,horovod caps=2K packing='gpu_pack/dlrm.*/bf16'
-  kernels=ring,ring_interpreted,one_shot/LL,parameter_server/links
+  kernels=ring,ring_interpreted,ring/graph,one_shot/LL,parameter_server/links
   few=(--threads 4 --channels 2)
 else
   ranks=1:8 many=8 sizes=0,4,60,1K,4100,96K,1M,5M dtypes=f32,f64,f16,bf16,i32,i64,u8
@@ -75,7 +75,7 @@ else
 fi
 logged step "$program" step --backend cuda "${few[@]}" --model "$model" --bucket-policy $policies --bucket-bytes $caps \
   --ranks $many --algorithm ring,two_shot --time-budget 0.2 --csv "$out/step.csv"
-stage times --algorithm ring,ring_interpreted,two_shot,two_shot/LL,one_shot,one_shot/LL,parameter_server,double_binary_tree \
+stage times --algorithm ring,ring/graph,ring_interpreted,two_shot,two_shot/LL,one_shot,one_shot/LL,parameter_server,double_binary_tree \
   --ranks 2,$many --sizes $timed --placement out_of_place --time-budget 0.2
 micro=$(dirname "$program")/collmark_micro
 if [[ -x $micro ]]; then
@@ -83,7 +83,8 @@ if [[ -x $micro ]]; then
   # A benchmark that cannot run says so and ends well all the same.
   if grep -q 'ERROR OCCURRED' "$out/packing.txt"; then
     grep -m 1 'ERROR OCCURRED' "$out/packing.txt" >&2
-    exit 5
+    grep -q 'is wrong' "$out/packing.txt" && exit 5
+    exit 1
   fi
 else
   echo "== packing: not run, no $micro"
@@ -114,4 +115,13 @@ if [[ -z $why ]]; then
 else
   echo "== processes: not run, $why"
 fi
-echo "all results right; rows, tables and run.json in $out"
+/usr/bin/env python3 - "$out"/*.csv <<'END' || true
+import collections, csv, pathlib, sys
+skipped = collections.Counter()
+for path in map(pathlib.Path, sys.argv[1:]):
+    with path.open() as rows:
+        skipped.update((path.stem, row["reason"]) for row in csv.DictReader(rows) if row.get("status") == "skipped")
+for (stage, reason), rows in skipped.most_common():
+    print(f"skipped in {stage}: {rows} rows: {reason}")
+END
+echo "every result that there is is right; rows, tables and run.json in $out"

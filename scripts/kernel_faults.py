@@ -158,6 +158,8 @@ def verdict(program, name):
     if done.returncode == 0:
         return "-"
     said = done.stdout + done.stderr
+    if "unexpected memory mapping" in said:  # no verdict
+        sys.exit("kernel_faults.py: ThreadSanitizer cannot start: run this under setarch -R")
     return next((short for words, short in WORDS.items() if words in said), "fails")
 
 
