@@ -51,6 +51,8 @@ void DeviceOperation::let_go() noexcept {
     clock_->let_go();
   } catch (const Error&) {  // idle() will say so
   }
+  graphs_
+      .clear();  // one that is under way is freed when it has ended (CUDA Driver API, cuGraphExecDestroy)
 }
 
 bool DeviceOperation::idle() const {
@@ -76,23 +78,31 @@ void DeviceOperation::rewrite_input() {
 
 void DeviceOperation::capture() {
   settle();
-  for (int d = 0; d < collective_.devices(); ++d) collective_.stream(d).begin_capture();
-  collective_.run();
   std::vector<std::unique_ptr<GpuGraph>> graphs;
   try {
-    for (int d = 0; d < collective_.devices(); ++d)
-      graphs.push_back(collective_.stream(d).end_capture());
-  } catch (const Error& e) {
-    if (e.kind() == ErrorKind::absent) throw Unsupported(e.what());
+    for (GpuStream* stream : streams_of(collective_)) stream->begin_capture();
+    collective_.run();
+    for (GpuStream* stream : streams_of(collective_)) graphs.push_back(stream->end_capture());
+  } catch (const std::exception& e) {
+    // NCCL does not end a communicator before a graph with its work is gone, captured to its end or not.
+    for (GpuStream* stream : streams_of(collective_)) stream->drop_capture();
+    const auto* const error = dynamic_cast<const Error*>(&e);
+    if (error != nullptr && error->kind() == ErrorKind::absent) throw Unsupported(e.what());
     throw;
   }
   graphs_ = std::move(graphs);
+  replay();  // the first launch of a graph brings it to the device
+  settle();
+}
+
+void DeviceOperation::replay() {
+  for (std::size_t d = 0; d < graphs_.size(); ++d)
+    collective_.stream(static_cast<int>(d)).replay(*graphs_[d]);
 }
 
 void DeviceOperation::run() {
   if (graphs_.empty()) collective_.run();
-  for (std::size_t d = 0; d < graphs_.size(); ++d)
-    collective_.stream(static_cast<int>(d)).replay(*graphs_[d]);
+  replay();
   clock_->launched();
   if (what_.hooks.corrupt_rank && what_.hooks.corrupt_call.value_or(runs_) == runs_) spoils_ = true;
   ++runs_;

@@ -31,7 +31,8 @@ class DeviceOperation : public Operation, private OwnClock {
   /// From here on run() replays what one run of the collective queues, as one graph for each device.
   ///   Throws   Unsupported if the driver makes no graph of it
   void capture();
-  /// After an error: what still waits for this process goes on. Does not wait.
+  /// For whoever gives up: what waits for stop() begins, and no graph is held any more. Before that NCCL does not
+  /// abort: it waits for what is queued, and for graphs that hold work of its own.
   void let_go() noexcept;
   /// Nothing is under way on any device: the memory may be given back without waiting. Not so if one is lost.
   [[nodiscard]] bool idle() const;
@@ -47,6 +48,7 @@ class DeviceOperation : public Operation, private OwnClock {
  private:
   void start() override { clock_->start(); }
   [[nodiscard]] std::chrono::nanoseconds stop() override;
+  void replay();
   void spoil();
   [[nodiscard]] WrongElement wrong_element(int rank, const ExactData::Stretch& stretch,
                                            std::int64_t position) const;

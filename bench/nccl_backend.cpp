@@ -157,6 +157,7 @@ NcclGroup& NcclBackend::group(const Case& c, const NcclChoice& choice) {
     group = everybody_->split(c.ranks);
   } catch (const Error& e) {
     groups_.erase(key(c, choice));
+    if (everybody_->aborted()) begin_launch(most_ranks_);
     if (e.kind() == ErrorKind::lost && choice.is_forced()) throw Unsupported(e.what());
     throw;
   }
@@ -194,13 +195,11 @@ void NcclBackend::measure_into(CaseResult& result, const Case& c) {
 /// After an error a communicator is of no use, and its kernels may wait for each other for ever.
 void NcclBackend::give_up(std::unique_ptr<Running> running, const Key& key) {
   const auto found = groups_.find(key);
+  const bool is_everybody = found == groups_.end();
   std::unique_ptr<NcclGroup> group =
-      found == groups_.end() ? std::move(everybody_) : std::move(found->second);
-  if (found == groups_.end())
-    groups_.clear();
-  else
-    groups_.erase(found);
-  if (running->operation) running->operation->let_go();  // an abort may wait for what is queued
+      is_everybody ? std::move(everybody_) : std::move(found->second);
+  if (!is_everybody) groups_.erase(found);
+  if (running->operation) running->operation->let_go();
   group->abort();
   const auto begin = std::chrono::steady_clock::now();
   const auto idle = [&] { return !running->operation || running->operation->idle(); };
@@ -208,10 +207,13 @@ void NcclBackend::give_up(std::unique_ptr<Running> running, const Key& key) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   if (idle()) {
     running.reset();  // its buffers still ask for the group
+    if (is_everybody) groups_.clear();
     return;
   }
   leave_behind(std::move(running));
   leave_behind(std::move(group));
+  if (everybody_) leave_behind(std::move(everybody_));
+  for (auto& [_, other] : std::exchange(groups_, {})) leave_behind(std::move(other));
   leave_behind(std::move(gpus_));
   availability_ = {.here = false, .reason = "a GPU has not come to an end"};
 }
@@ -220,8 +222,7 @@ void NcclBackend::measure_with(Running& running, CaseResult& result, const Case&
                                const NcclName& name) {
   result.device = (*gpus_)[0].facts().name;
   result.devices = running.collective.devices();
-  try_out(running, result, c, name.choice);
-  if (name.replayed) running.operation->capture();
+  try_out(running, result, c, name);
   SoloTeam all_ranks;
   result.measurement = measure(all_ranks, *running.operation, c.measure);
   if (result.measurement.correct()) return;
@@ -231,16 +232,21 @@ void NcclBackend::measure_with(Running& running, CaseResult& result, const Case&
 
 /// Untimed: what ran is known afterwards, and connections that NCCL makes at the first use are made.
 void NcclBackend::try_out(Running& running, CaseResult& result, const Case& c,
-                          const NcclChoice& choice) {
+                          const NcclName& name) {
+  const NcclChoice& choice = name.choice;
   std::optional<TuningLog::Ran> ran;
-  try {
+  {
     const TuningLog log(*nccl_);
-    running.collective.run();
+    try {
+      running.collective
+          .run();  // what NCCL cannot do it says here; later errors are none of the choice
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::lost || !choice.is_forced()) throw;
+      throw Error(ErrorKind::incomparable, e.what());
+    }
     running.operation->settle();
+    if (name.replayed) running.operation->capture();  // NCCL chooses anew
     ran = log.ran();
-  } catch (const Error& e) {
-    if (e.kind() != ErrorKind::lost || !choice.is_forced()) throw;
-    throw Error(ErrorKind::incomparable, e.what());
   }
   result.tuning = tuning(ran, choice);
   if (!ran) return;

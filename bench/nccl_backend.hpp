@@ -37,7 +37,7 @@ class NcclBackend : public Backend {
 
   void measure_into(CaseResult& result, const Case& c);
   void measure_with(Running& running, CaseResult& result, const Case& c, const NcclName& name);
-  void try_out(Running& running, CaseResult& result, const Case& c, const NcclChoice& choice);
+  void try_out(Running& running, CaseResult& result, const Case& c, const NcclName& name);
   [[nodiscard]] Key key(const Case& c, const NcclChoice& choice) const;
   [[nodiscard]] NcclGroup& group(const Case& c, const NcclChoice& choice);
   void give_up(std::unique_ptr<Running> running, const Key& key);

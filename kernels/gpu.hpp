@@ -165,6 +165,8 @@ class GpuStream {
   /// From here on nothing runs: what the stream is given, by whatever thread, is kept for end_capture().
   void begin_capture();
   [[nodiscard]] std::unique_ptr<GpuGraph> end_capture();
+  /// Ends a capture, if there is one, and forgets what was captured.
+  void drop_capture() noexcept;
   void replay(const GpuGraph& graph);
 
  private:

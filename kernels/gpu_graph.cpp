@@ -24,6 +24,13 @@ std::unique_ptr<GpuGraph> GpuStream::end_capture() {
   return std::make_unique<GpuGraph>(gpu_, captured);
 }
 
+void GpuStream::drop_capture() noexcept {
+  (void)gpu_.driver()->context_set_current(gpu_.context());
+  cu::Graph captured = nullptr;
+  (void)gpu_.driver()->stream_end_capture(stream_, &captured);
+  if (captured != nullptr) (void)gpu_.driver()->graph_destroy(captured);
+}
+
 void GpuStream::replay(const GpuGraph& graph) {
   gpu_.use();
   check(gpu_.driver()->graph_launch(graph.handle(), stream_), "launching a graph");

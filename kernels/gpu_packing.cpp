@@ -57,6 +57,7 @@ GpuPacking::GpuPacking(GpuStream& stream, Dtype dtype, std::span<const TensorPar
       copies_(std::any_of(parts.begin(), parts.end(),
                           [](const TensorPart& part) { return part.tensor != part.packed; })),
       grid_(grid_for(stream.gpu(), symbol("pack_bucket"), bytes_in(parts, dtype))) {
+  (void)stream.gpu().kernel(symbol("unpack_bucket"));  // not behind a gate: loading may wait for it
   Tables unplaced(nullptr);
   (void)packing_of(parts, dtype, grid_.blocks, unplaced);
   tables_ = GpuMemory(stream.gpu(), {static_cast<std::int64_t>(unplaced.bytes().size())});

@@ -47,7 +47,7 @@ NcclGroup::NcclGroup(const Nccl& nccl, std::vector<Gpu*> gpus, HostPatience pati
 
 /// The new communicators inherit what the parent's were configured with. Until the parent has done its part, they may be
 /// null.
-NcclGroup::NcclGroup(const NcclGroup& parent, int ranks)
+NcclGroup::NcclGroup(NcclGroup& parent, int ranks)
     : nccl_(parent.nccl_), patience_(parent.patience_), ranks_(ranks), first_(parent.first_) {
   std::vector<nccl::Comm> made(parent.members_.size());
   const std::string doing = making(ranks);
@@ -68,6 +68,7 @@ NcclGroup::NcclGroup(const NcclGroup& parent, int ranks)
         members_.push_back({&parent.gpu(i), made[static_cast<std::size_t>(i)]});
     wait(doing);
   } catch (...) {
+    parent.abort();  // first: until then NCCL may write to `made`
     members_.clear();
     for (std::size_t i = 0; i < made.size(); ++i)
       if (made[i] != nullptr) members_.push_back({parent.members_[i].gpu, made[i]});
@@ -76,7 +77,7 @@ NcclGroup::NcclGroup(const NcclGroup& parent, int ranks)
   }
 }
 
-std::unique_ptr<NcclGroup> NcclGroup::split(int ranks) const {
+std::unique_ptr<NcclGroup> NcclGroup::split(int ranks) {
   return std::unique_ptr<NcclGroup>(new NcclGroup(*this, ranks));
 }
 

@@ -34,7 +34,9 @@ class NcclGroup {
   [[nodiscard]] static nccl::UniqueId new_id(const Nccl& nccl);
 
   /// The first `ranks` of this group, as a group of their own; those of them that live here. All of this group call it.
-  [[nodiscard]] std::unique_ptr<NcclGroup> split(int ranks) const;
+  ///   Throws   Error{timed_out, interrupted, lost}, and then this group is aborted too: its state is that of the split,
+  ///            and until it is gone NCCL may write to the caller's memory
+  [[nodiscard]] std::unique_ptr<NcclGroup> split(int ranks);
 
   [[nodiscard]] const Nccl& nccl() const { return nccl_; }
   [[nodiscard]] int size() const { return ranks_; }
@@ -70,7 +72,7 @@ class NcclGroup {
     Gpu* gpu = nullptr;
     nccl::Comm comm = nullptr;
   };
-  NcclGroup(const NcclGroup& parent, int ranks);
+  NcclGroup(NcclGroup& parent, int ranks);
   void start_group(std::string_view doing) const;
   void end_group(std::string_view doing);
   void accept(nccl::Result result, int i, std::string_view doing) const;

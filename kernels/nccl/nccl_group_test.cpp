@@ -65,7 +65,7 @@ TEST(NcclGroup, IsSplitIntoOneOfItsFirstRanks) {
   const WithStubNccl stub;
   Gpus gpus;
   const Nccl nccl;
-  const NcclGroup all(nccl, first(gpus, 4), {});
+  NcclGroup all(nccl, first(gpus, 4), {});
   const auto three = all.split(3);
   const auto two = all.split(2);
   EXPECT_EQ(three->size(), 3);
@@ -73,14 +73,16 @@ TEST(NcclGroup, IsSplitIntoOneOfItsFirstRanks) {
   EXPECT_NE(two->comm(0), all.comm(0));
 }
 
-TEST(NcclGroup, ASplitThatIsNeverFinishedLeavesTheParentInOrder) {
+/// The parent's state is that of the split: NCCL takes no other call from it.
+TEST(NcclGroup, ASplitThatIsNeverFinishedEndsItsParentToo) {
   const WithStubNccl stub("hang_init@3");  // after two ranks of the parent
   Gpus gpus;
   const Nccl nccl;
-  const NcclGroup all(nccl, first(gpus, 2), {.timeout = std::chrono::milliseconds(100)});
+  NcclGroup all(nccl, first(gpus, 2), {.timeout = std::chrono::milliseconds(100)});
   EXPECT_THROW((void)all.split(2), Error);
-  all.check_errors("nothing");
-  EXPECT_EQ(all.split(2)->size(), 2);
+  EXPECT_TRUE(all.aborted());
+  NcclGroup anew(nccl, first(gpus, 2), {.timeout = std::chrono::milliseconds(100)});
+  EXPECT_EQ(anew.split(2)->size(), 2);
 }
 
 /// As processes do it: each knows the id, and has one rank.
@@ -95,7 +97,7 @@ TEST(NcclGroup, IsMadeByThreadsThatKnowItsId) {
   for (int rank = 0; rank < kRanks; ++rank)
     threads.emplace_back([&, rank] {
       const auto i = static_cast<std::size_t>(rank);
-      const NcclGroup group(nccl, {&gpus[rank]}, {.ranks = kRanks, .first = rank, .id = id}, {});
+      NcclGroup group(nccl, {&gpus[rank]}, {.ranks = kRanks, .first = rank, .id = id}, {});
       sizes[i] = group.size();
       const auto two = group.split(2);
       of_split[i] = two->size();
