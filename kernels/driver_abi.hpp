@@ -22,7 +22,6 @@ enum class Status : int {
   invalid_context = 201,
   map_failed = 205,
   no_binary_for_gpu = 209,
-  peer_access_unsupported = 217,
   ecc_uncorrectable = 214,
   peer_access_unsupported = 217,
   invalid_ptx = 218,
