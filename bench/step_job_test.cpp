@@ -69,7 +69,7 @@ TEST(StepJob, MixedDtypesAndADedicatedServer_AreSummedOverTheWorkersOnly) {
     ThreadTeam team(3);
     StepJob job(team, work_of(bucket_policy(policy), tensors,
                               build(Collective::all_reduce, "parameter_server_dedicated", 3)));
-    EXPECT_EQ(job.divisor(), 2);
+    EXPECT_EQ(job.work().divisor(), 2);
     EXPECT_EQ(wrong_after(team, job, 2), 0) << policy;
   }
 }
@@ -109,7 +109,7 @@ TEST(StepJob, OneWrongBit_IsFoundAndPlaced) {
   const Check check = job.check(1, 1);
   EXPECT_EQ(check.wrong, 1);
   EXPECT_EQ(check.first.rank, 1);
-  EXPECT_THAT(job.place_of(check.first), HasSubstr("tensor t5, element 7, bucket"));
+  EXPECT_THAT(describe(job.work(), check), HasSubstr("tensor t5, element 7, bucket"));
   EXPECT_EQ(job.check(0, 1).wrong, 0);
   EXPECT_GT(job.check(0, 2).wrong, 10'000 / 2) << "what the last step left is wrong for the next";
 }

@@ -35,7 +35,7 @@ struct ArenaPayload {
 /// Largest chunk of any bucket.
 [[nodiscard]] Bytes largest_chunk(const StepWork& work);
 
-/// Elements are numbered through all arenas, so that place_of can tell them apart: those of the arenas before.
+/// Elements are numbered through all arenas, so that describe() can tell them apart: those of the arenas before.
 [[nodiscard]] Elements elements_before(const StepWork& work, std::size_t arena);
 /// What is wrong, one line: "wrong result: rank 1, tensor fc.bias, element 3, bucket 0: got ...".
 [[nodiscard]] std::string describe(const StepWork& work, const Check& check);
