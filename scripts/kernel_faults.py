@@ -189,11 +189,16 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="without sanitizers (default: build)")
     parser.add_argument("--tsan", type=Path, help="with ThreadSanitizer")
     parser.add_argument("--only", default="", help="faults whose rule has these words")
+    parser.add_argument("--share", default="1/1", help="of the faults, 2/4: the second of four, the sixth, ...")
     parser.add_argument("--list", action="store_true", help="name the faults, plant none")
     parser.add_argument("--jobs", type=int, default=2, help="at once (default: 2)")
     options = parser.parse_args()
     faults = [*BY_HAND, *(fault for file in [*KERNELS, CPU] for fault in deletions(file))]
     faults = [fault for fault in faults if options.only in fault.rule]
+    share = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", options.share)
+    if not share or int(share[1]) > int(share[2]):
+        parser.error(f"--share is K/N, 1/4 to 4/4 for quarters, not '{options.share}'")
+    faults = faults[int(share[1]) - 1 :: int(share[2])]
     if options.list:
         for fault in faults:
             print(f"{fault.rule:<44}{fault.old[:60]!r} -> {fault.new[:60]!r}")

@@ -27,7 +27,12 @@ class DryRun(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             done = check("--dry-run", "--out", folder)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            for words in ("collmark stub", "memcheck: not run", "links not measured", "every result that there is is right"):
+            for words in (
+                "collmark stub",
+                "memcheck: not run",
+                "links not measured",
+                "every result that there is is right",
+            ):
                 self.assertIn(words, done.stdout)
             for path in Path(folder).glob("*.csv"):
                 for row in rows_of(path):
