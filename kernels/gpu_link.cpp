@@ -61,7 +61,8 @@ GpuLink::GpuLink(Gpu& from, Gpu& to, const Options& options)
                std::array{TensorPart{source_.data(), copy_.data(), {options.size.value}}}),
       both_({&from_stream_, &to_stream_}, options.patience.longer()),
       reader_({&to_stream_}, options.patience.longer()) {
-  for (Gpu* gpu : {&from_, &to_})  // loading one may wait for the device, which may wait for the gate
+  for (Gpu* gpu :
+       {&from_, &to_})  // loading one may wait for the device, which may wait for the gate
     for (const char* const kernel : {"flag_hops", "low_latency_hops"}) (void)gpu->kernel(kernel);
   for (const std::size_t end : {0, 1}) {
     GpuStream& stream = end == 0 ? from_stream_ : to_stream_;
