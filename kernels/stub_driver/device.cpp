@@ -171,6 +171,7 @@ void Machine::run(const CpuKernel& kernel, Shape shape, const void* argument,
     const std::lock_guard lock(mutex_);
     return used_.size();
   }();
+  counted_in = counts;  // for fibers, which share this thread's
   try {
     (void)grid::run({.blocks = shape.blocks,
                      .lanes = shape.threads,
@@ -179,7 +180,7 @@ void Machine::run(const CpuKernel& kernel, Shape shape, const void* argument,
                      .patience = kEndless,
                      .gives_way_after = kBusyLooks},
                     [&] {
-                      counted_in = counts;
+                      if (counted_in.elements != counts.elements) counted_in = counts;
                       kernel.run(argument);
                     });
   } catch (const std::exception& e) {
