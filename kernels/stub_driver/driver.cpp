@@ -1,70 +1,21 @@
-/// The functions of driver_abi.hpp over the stub's devices, by the names that a real driver exports. They return what
-/// a real one would where it matters to collmark: calls without a current context, of a wrong device or with a stale
-/// handle are refused.
+/// Devices, contexts, modules and memory of the stub driver, by the names that a real driver exports. They return what a
+/// real one would where it matters to collmark: calls without a current context, of a wrong device or with a stale handle
+/// are refused. What goes through streams is in streams.cpp.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <type_traits>
 
-#include "kernels/flag.hpp"
-#include "kernels/stub_driver/device.hpp"
+#include "kernels/stub_driver/handles.hpp"
 
 namespace collmark::cu {
 namespace {
-
-using stub::machine;
 
 constexpr const char* kName = "collmark stub (CPU, no GPU)";
 constexpr int kVersion = 99'000;  // newer than any toolkit
 constexpr int kOldVersion = 11'040;
 
-thread_local int current = -1;  // device of the calling thread's context
-
-Context context_of(int device) {
-  static char places[64];
-  return reinterpret_cast<Context>(&places[device]);
-}
-int device_of(Context context) {
-  for (int i = 0; i < machine().devices(); ++i)
-    if (context_of(i) == context) return i;
-  return -1;
-}
-bool is_device(int device) { return device >= 0 && device < machine().devices(); }
-
-/// Why a call that needs a context cannot be served.
-Status obstacle() { return current < 0 ? Status::invalid_context : machine().state(); }
-
-stub::Stream& stream_of(Stream handle) { return *reinterpret_cast<stub::Stream*>(handle); }
-/// Shared with the streams in which it is recorded: it may be destroyed before they come to it.
-using EventOwner = std::shared_ptr<stub::Event>;
-EventOwner& event_of(Event handle) { return *reinterpret_cast<EventOwner*>(handle); }
-const CpuKernel& kernel_of(Function handle) { return *reinterpret_cast<const CpuKernel*>(handle); }
-std::byte* memory_at(Pointer pointer) {
-  return reinterpret_cast<std::byte*>(pointer);  // NOLINT(performance-no-int-to-ptr)
-}
-
-/// Queues `task` if the stream belongs to the current context.
-template <class Task>
-Status in_order(Stream stream, Task task) {
-  if (const Status status = obstacle(); status != Status::success) return status;
-  if (stream_of(stream).device != current) return Status::invalid_handle;
-  stream_of(stream).push([task] {
-    if (machine().state() == Status::success) task();
-  });
-  return Status::success;
-}
-
-Status launched(Function function, unsigned blocks, unsigned threads, Stream stream,
-                void** arguments) {
-  if (const Status status = obstacle(); status != Status::success) return status;
-  if (stream_of(stream).device != current) return Status::invalid_handle;
-  return machine().launch(stream_of(stream), kernel_of(function), static_cast<int>(blocks),
-                          static_cast<int>(threads), arguments[0]);
-}
-
 }  // namespace
 
-#pragma GCC visibility push(default)
 extern "C" {
 
 /// Reads the environment anew: a process that tests one fault after the other starts over each time.
@@ -249,133 +200,10 @@ Status cuMemHostGetDevicePointer_v2(Pointer* device, void* host, unsigned) {
   return *device = reinterpret_cast<Pointer>(host), Status::success;
 }
 
-Status cuMemcpyHtoDAsync_v2(Pointer to, const void* from, std::size_t bytes, Stream stream) {
-  return in_order(stream, [=] { std::memcpy(memory_at(to), from, bytes); });
-}
-
-Status cuMemcpyDtoHAsync_v2(void* to, Pointer from, std::size_t bytes, Stream stream) {
-  return in_order(stream, [=] { std::memcpy(to, memory_at(from), bytes); });
-}
-
-Status cuMemcpyAsync(Pointer to, Pointer from, std::size_t bytes, Stream stream) {
-  return in_order(stream, [=] { std::memcpy(memory_at(to), memory_at(from), bytes); });
-}
-
-Status cuMemsetD8Async(Pointer to, unsigned char value, std::size_t bytes, Stream stream) {
-  return in_order(stream, [=] { std::memset(memory_at(to), value, bytes); });
-}
-
-Status cuStreamCreate(Stream* stream, unsigned) {
-  if (const Status status = obstacle(); status != Status::success) return status;
-  *stream = reinterpret_cast<Stream>(machine().new_stream(current));
-  return Status::success;
-}
-
-Status cuStreamDestroy_v2(Stream stream) { return machine().end(&stream_of(stream)); }
-
-Status cuStreamWaitValue32_v2(Stream stream, Pointer word, unsigned value, unsigned flags) {
-  if (flags != kWaitUntilEqualOrMore) return Status::not_supported;
-  return in_order(stream, [=] {
-    std::atomic_ref flag(*reinterpret_cast<std::uint32_t*>(memory_at(word)));
-    while (!reached(flag.load(std::memory_order_acquire), value)) std::this_thread::yield();
-  });
-}
-
-Status cuStreamBeginCapture_v2(Stream stream, CaptureMode) {
-  if (const Status status = obstacle(); status != Status::success) return status;
-  if (stream_of(stream).capture) return Status::invalid_value;
-  stream_of(stream).capture = std::make_unique<stub::Graph>();
-  return Status::success;
-}
-
-Status cuStreamEndCapture(Stream stream, Graph* graph) {
-  if (!stream_of(stream).capture) return Status::invalid_value;
-  *graph = reinterpret_cast<Graph>(stream_of(stream).capture.release());
-  return Status::success;
-}
-
-Status cuGraphInstantiateWithFlags(GraphExec* exec, Graph graph, unsigned long long) {
-  if (machine().faults().happens("no_graph")) return Status::not_supported;
-  *exec = reinterpret_cast<GraphExec>(new stub::Graph(*reinterpret_cast<stub::Graph*>(graph)));
-  return Status::success;
-}
-
-Status cuGraphLaunch(GraphExec exec, Stream stream) {
-  if (const Status status = obstacle(); status != Status::success) return status;
-  if (stream_of(stream).device != current) return Status::invalid_handle;
-  for (const auto& task : reinterpret_cast<stub::Graph*>(exec)->tasks) stream_of(stream).push(task);
-  return Status::success;
-}
-
-Status cuGraphExecDestroy(GraphExec exec) {
-  return delete reinterpret_cast<stub::Graph*>(exec), Status::success;
-}
-
-Status cuGraphDestroy(Graph graph) {
-  return delete reinterpret_cast<stub::Graph*>(graph), Status::success;
-}
-
-Status cuEventCreate(Event* event, unsigned) {
-  if (const Status status = obstacle(); status != Status::success) return status;
-  *event = reinterpret_cast<Event>(new EventOwner(std::make_shared<stub::Event>()));
-  return Status::success;
-}
-
-Status cuEventDestroy_v2(Event event) { return delete &event_of(event), Status::success; }
-
-Status cuEventRecord(Event event, Stream stream) {
-  const EventOwner& owner = event_of(event);
-  return in_order(stream, [owner, number = ++owner->recorded] {
-    owner->at = std::chrono::steady_clock::now();
-    owner->passed.store(number, std::memory_order_release);
-  });
-}
-
-Status cuEventQuery(Event event) {
-  if (machine().state() != Status::success) return machine().state();
-  const stub::Event& e = *event_of(event);
-  return e.passed.load(std::memory_order_acquire) == e.recorded ? Status::success
-                                                                : Status::not_ready;
-}
-
-Status cuEventElapsedTime(float* milliseconds, Event start, Event end) {
-  if (cuEventQuery(start) != Status::success || cuEventQuery(end) != Status::success)
-    return Status::not_ready;
-  *milliseconds =
-      std::chrono::duration<float, std::milli>(event_of(end)->at - event_of(start)->at).count();
-  return Status::success;
-}
-
-Status cuLaunchKernel(Function function, unsigned grid_x, unsigned, unsigned, unsigned block_x,
-                      unsigned, unsigned, unsigned, Stream stream, void** arguments, void**) {
-  return launched(function, grid_x, block_x, stream, arguments);
-}
-
-Status cuLaunchCooperativeKernel(Function function, unsigned grid_x, unsigned, unsigned,
-                                 unsigned block_x, unsigned, unsigned, unsigned, Stream stream,
-                                 void** arguments) {
-  const int most =
-      machine().multiprocessors() * machine().blocks_of_multiprocessor(static_cast<int>(block_x));
-  if (static_cast<int>(grid_x) > most) return Status::cooperative_launch_too_large;
-  return launched(function, grid_x, block_x, stream, arguments);
-}
-
-// These are for libraries beside collmark, as the stub of NCCL.
-
 Status cuCtxGetCurrent(Context* context) {
   return *context = current < 0 ? nullptr : context_of(current), Status::success;
 }
 
-Status cuLaunchHostFunc(Stream stream, void (*function)(void*), void* data) {
-  return in_order(stream, [function, data] { function(data); });
-}
-
 }  // extern "C"
-#pragma GCC visibility pop
-
-#define COLLMARK_SAME(name, symbol, parameters) \
-  static_assert(std::is_same_v<decltype(&symbol), decltype(Functions::name)>);
-COLLMARK_DRIVER_FUNCTIONS(COLLMARK_SAME)
-#undef COLLMARK_SAME
 
 }  // namespace collmark::cu
