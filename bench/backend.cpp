@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+#include <new>
+
 #include "bench/choice.hpp"
 #include "bench/cuda_backend.hpp"
 #include "bench/gpu_processes_backend.hpp"
@@ -9,6 +12,7 @@
 #include "bench/nccl_backend.hpp"
 #include "bench/table.hpp"
 #include "bench/threads_backend.hpp"
+#include "collectives/catalogue.hpp"
 
 namespace collmark {
 std::string_view name(Placement placement) {
@@ -18,6 +22,23 @@ std::string_view name(Placement placement) {
 std::string_view name(Status status) {
   constexpr std::array<std::string_view, 3> kNames{"ok", "skipped", "failed"};
   return kNames[static_cast<std::size_t>(status)];
+}
+
+void measure_or_skip(CaseResult& result, const std::function<void()>& measure) {
+  try {
+    measure();
+  } catch (const Unsupported& e) {
+    result.status = Status::skipped;
+    result.reason = e.what();
+  } catch (const std::bad_alloc&) {
+    result.status = Status::skipped;
+    result.reason = "out of memory";
+  }
+}
+
+Bytes copies_of(Bytes size, std::int64_t copies) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  return size.value > kMost / copies ? Bytes{kMost} : size * copies;
 }
 
 std::string memory_obstacle(Bytes needed, Bytes available) {

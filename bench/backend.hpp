@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -97,6 +98,12 @@ class Backend {
 
 /// Of a result that is wrong: the first element, one line.
 [[nodiscard]] std::string describe(const Check& check, Dtype dtype);
+
+/// Runs `measure`. A case that cannot run here, for a reason of its own or for want of memory, is a skipped row that says why.
+void measure_or_skip(CaseResult& result, const std::function<void()>& measure);
+
+/// So many times as much; the most that can be said, where that is more.
+[[nodiscard]] Bytes copies_of(Bytes size, std::int64_t copies);
 
 /// Why a case that needs so much memory cannot run, one line; empty if it can.
 [[nodiscard]] std::string memory_obstacle(Bytes needed, Bytes available);

@@ -1,8 +1,6 @@
 #include "bench/cuda_backend.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <new>
 
 #include "bench/cuda_names.hpp"
 #include "bench/device_operation.hpp"
@@ -32,8 +30,7 @@ Bytes CudaBackend::memory_needed(const Case& c) const {
   if (!gpus_) return {};
   const std::int64_t on_one = (c.ranks + gpus_->size() - 1) / gpus_->size();
   const std::int64_t copies = on_one * (c.placement == Placement::in_place ? 2 : 3);
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  return c.size().value > kMost / copies ? Bytes{kMost} : c.size() * copies;
+  return copies_of(c.size(), copies);
 }
 
 Bytes CudaBackend::memory_available() const {
@@ -53,15 +50,7 @@ CaseResult CudaBackend::run(const Case& c) {
   if (!gpus_)
     return {.status = Status::skipped, .reason = availability_.reason, .algorithm = c.algorithm};
   CaseResult result{.implementation = implementation((*gpus_)[0]), .algorithm = c.algorithm};
-  try {
-    measure_into(result, c);
-  } catch (const Unsupported& e) {
-    result.status = Status::skipped;
-    result.reason = e.what();
-  } catch (const std::bad_alloc&) {
-    result.status = Status::skipped;
-    result.reason = "out of memory";
-  }
+  measure_or_skip(result, [&] { measure_into(result, c); });
   return result;
 }
 

@@ -1,7 +1,6 @@
 #include "bench/cuda_step_backend.hpp"
 
 #include <algorithm>
-#include <new>
 #include <optional>
 #include <utility>
 
@@ -61,7 +60,7 @@ std::string CudaStepBackend::obstacle(const StepCase& c) const {
 
 StepResult CudaStepBackend::run(const StepCase& c) {
   StepResult result{.base = {.algorithm = c.algorithm}};
-  try {
+  measure_or_skip(result.base, [&] {
     if (!gpus_) throw Unsupported(availability_.reason);
     result.base.implementation = implementation((*gpus_)[0]);
     if (split_variant(c.algorithm).launching == Launching::graph)
@@ -72,13 +71,7 @@ StepResult CudaStepBackend::run(const StepCase& c) {
       measure_into(result, c, std::move(work));
     else
       result.base.status = Status::failed;
-  } catch (const Unsupported& e) {
-    result.base.status = Status::skipped;
-    result.base.reason = e.what();
-  } catch (const std::bad_alloc&) {
-    result.base.status = Status::skipped;
-    result.base.reason = "out of memory";
-  }
+  });
   return result;
 }
 

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -87,8 +85,7 @@ NcclBackend::~NcclBackend() = default;
 /// Buffers, and as much again for what NCCL keeps.
 Bytes NcclBackend::memory_needed(const Case& c) const {
   const std::int64_t copies = c.placement == Placement::in_place ? 2 : 3;
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  return c.size().value > kMost / copies ? Bytes{kMost} : c.size() * copies;
+  return copies_of(c.size(), copies);
 }
 
 Bytes NcclBackend::memory_available() const {
@@ -117,17 +114,11 @@ CaseResult NcclBackend::run(const Case& c) {
   if (!availability_.here || !gpus_)
     return {.status = Status::skipped, .reason = availability_.reason, .algorithm = c.algorithm};
   CaseResult result{.implementation = nccl_->name(), .algorithm = c.algorithm};
-  try {
+  measure_or_skip(result, [&] {
     if (!is_library(c.algorithm))
       throw Unsupported("collmark's own kernels run with --backend cuda");
     measure_into(result, c);
-  } catch (const Unsupported& e) {
-    result.status = Status::skipped;
-    result.reason = e.what();
-  } catch (const std::bad_alloc&) {
-    result.status = Status::skipped;
-    result.reason = "out of memory";
-  }
+  });
   return result;
 }
 

@@ -1,6 +1,5 @@
 #include "bench/step_backend.hpp"
 
-#include <limits>
 #include <utility>
 
 #include "bench/cuda_step_backend.hpp"
@@ -25,8 +24,7 @@ Bytes memory_of_step(const StepCase& c, int ranks) {
   const auto buckets = plan_buckets(*c.policy, c.model->tensors, c.config);
   const StepLayout layout = lay_out(c.model->tensors, buckets, c.policy->staging);
   const Bytes per_rank = layout.gradient_bytes() * 2 + layout.buffer_bytes();
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  return per_rank.value > kMost / ranks ? Bytes{kMost} : per_rank * ranks;
+  return copies_of(per_rank, ranks);
 }
 
 StepWork work_of(const StepCase& c) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <new>
 #include <utility>
 
 #include "bench/core_link.hpp"
@@ -97,7 +96,7 @@ std::optional<LinkCost> ThreadsBackend::link_cost() {
 
 CaseResult ThreadsBackend::run(const Case& c) {
   CaseResult result{.implementation = "collmark", .algorithm = c.algorithm};
-  try {
+  measure_or_skip(result, [&] {
     if (is_library(c.algorithm)) throw Unsupported("the threads backend has no library of its own");
     if (split_variant(c.algorithm).launching == Launching::graph)
       throw Unsupported("a variant of kernels, --backend cuda");
@@ -119,13 +118,7 @@ CaseResult ThreadsBackend::run(const Case& c) {
       measure_into(result, c, schedule);
     else
       result.status = Status::failed;
-  } catch (const Unsupported& e) {
-    result.status = Status::skipped;
-    result.reason = e.what();
-  } catch (const std::bad_alloc&) {
-    result.status = Status::skipped;
-    result.reason = "out of memory";
-  }
+  });
   return result;
 }
 

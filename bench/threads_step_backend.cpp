@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <new>
 #include <utility>
 
 #include "bench/core_link.hpp"
@@ -87,7 +85,7 @@ std::string ThreadsStepBackend::obstacle(const StepCase& c) const {
 
 StepResult ThreadsStepBackend::run(const StepCase& c) {
   StepResult result{.base = {.implementation = "collmark", .algorithm = c.algorithm}};
-  try {
+  measure_or_skip(result.base, [&] {
     require_team(c.ranks());
     if (const AlgorithmVariant asked = split_variant(c.algorithm);
         asked.variant != Variant::plain || asked.launching != Launching::each)
@@ -98,13 +96,7 @@ StepResult ThreadsStepBackend::run(const StepCase& c) {
       measure_into(result, c, std::move(work));
     else
       result.base.status = Status::failed;
-  } catch (const Unsupported& e) {
-    result.base.status = Status::skipped;
-    result.base.reason = e.what();
-  } catch (const std::bad_alloc&) {
-    result.base.status = Status::skipped;
-    result.base.reason = "out of memory";
-  }
+  });
   return result;
 }
 

@@ -105,9 +105,7 @@ class GpuRankCase {
   void require_memory() const {
     const Bytes size = asked_.c.size();
     const int copies = asked_.c.placement == Placement::in_place ? 2 : 3;
-    constexpr std::int64_t kMost = std::int64_t{1} << 62;
-    const Bytes needed = size.value > kMost / copies ? Bytes{kMost} : size * copies;
-    const std::string obstacle = memory_obstacle(needed, gpus_[0].free_memory());
+    const std::string obstacle = memory_obstacle(copies_of(size, copies), gpus_[0].free_memory());
     if (!obstacle.empty())
       throw Unsupported(fmt::format("rank {} on GPU {} ({}) {}", peers_.rank(),
                                     gpus_[0].facts().ordinal, gpus_[0].facts().pci, obstacle));
