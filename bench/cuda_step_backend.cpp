@@ -77,6 +77,7 @@ StepResult CudaStepBackend::run(const StepCase& c) {
 
 /// A step on the GPUs, and what times and checks it.
 struct CudaStepBackend::Running {
+  std::vector<GpuMemory> given_up;          // [device], of all buckets
   std::vector<GpuCollective*> all_reduces;  // [bucket], the job's
   std::optional<DeviceStepJob> job;
   std::optional<DeviceStep> step;
@@ -87,12 +88,15 @@ void CudaStepBackend::measure_into(StepResult& result, const StepCase& c, StepWo
   const TestHooks hooks = test_hooks_from_environment();
   const HostPatience patience{.timeout = options_.timeout, .interrupted = &interrupted_};
   auto running = std::make_unique<Running>();
-  const auto make = [&](const Bucket& bucket, const GpuPlace& place) {
+  const auto make = [&](const Bucket& bucket, GpuPlace place) {
+    while (running->given_up.size() < place.streams.size())
+      running->given_up.push_back(word_of_giving_up(*place.streams[running->given_up.size()]));
+    for (const GpuMemory& word : running->given_up) place.given_up.push_back(word.data());
     const KernelTask task{.name = kernel_name(c.algorithm),
                           .ranks = c.ranks(),
                           .payload = {.count = bucket.count, .dtype = bucket.dtype},
                           .placement = Placement::in_place};
-    auto all_reduce = std::make_unique<GpuCollective>(*gpus_, task, options_.gpu, place);
+    auto all_reduce = std::make_unique<GpuCollective>(*gpus_, task, options_.gpu, std::move(place));
     all_reduce->set_looks(patience.looks());
     if (hooks.absent_rank) all_reduce->leave_out(*hooks.absent_rank);
     running->all_reduces.push_back(all_reduce.get());

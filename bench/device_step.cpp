@@ -99,12 +99,13 @@ void DeviceStep::settle() const {
   const std::size_t buckets = job_.work().buckets.size();
   for (std::size_t b = 0; b < buckets; ++b) job_.all_reduce(b).queue_report();
   clock_->finish();
-  for (std::size_t b = 0; b < buckets; ++b) {
+  for (std::size_t b = 0; b < buckets; ++b) {  // those after the first give up because it did
     DeviceCollective& all_reduce = job_.all_reduce(b);
     if (!all_reduce.gave_up()) continue;
     all_reduce.queue_complaint();
     clock_->finish();
-    throw Error(ErrorKind::timed_out, all_reduce.complaint() + " of bucket " + std::to_string(b));
+    if (const std::string complaint = all_reduce.complaint(); !complaint.empty())
+      throw Error(ErrorKind::timed_out, complaint + " of bucket " + std::to_string(b));
   }
   if (std::exchange(to_read_, false)) read_times();
 }

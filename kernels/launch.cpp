@@ -28,6 +28,12 @@ Bytes buffer_of(const Payload& payload) {
 
 }  // namespace
 
+GpuMemory word_of_giving_up(GpuStream& stream) {
+  GpuMemory word(stream.gpu(), kGivenUp);
+  stream.set(word.data(), 0, word.size());
+  return word;
+}
+
 GpuCollective::GpuCollective(Gpus& gpus, const KernelTask& task, const GpuTuning& asked,
                              GpuPlace place)
     : gpus_(gpus),
@@ -60,6 +66,9 @@ void GpuCollective::add_part(KernelJob::Ranks ranks, Gpu& gpu) {
   part->ranks = ranks;
   if (place_.streams.empty()) part->own_stream = std::make_unique<GpuStream>(gpu);
   part->stream = place_.streams.empty() ? part->own_stream.get() : place_.streams[at(devices())];
+  if (place_.given_up.empty()) part->own_given_up = word_of_giving_up(*part->stream);
+  part->given_up =
+      place_.given_up.empty() ? part->own_given_up.data() : place_.given_up[at(devices())];
   parts_.push_back(std::move(part));
 }
 
@@ -122,13 +131,11 @@ void GpuCollective::lay_out(Part& part) {
   part.stream->copy_to_device(part.tables.data(), part.host_tables.data(), part.tables.size());
 
   const std::int64_t blocks = std::int64_t{part.ranks.count} * job_->channels();
-  part.given_up = GpuMemory(gpu, kGivenUp);
   part.stuck = GpuMemory(gpu, {blocks * static_cast<std::int64_t>(sizeof(Stuck))});
-  part.stream->set(part.given_up.data(), 0, part.given_up.size());
   part.stream->set(part.stuck.data(), 0, part.stuck.size());
   part.report = std::make_unique<PinnedMemory>(gpu, kGivenUp);
   std::fill_n(part.report->data(), kGivenUp.value, std::byte{0});
-  part.job.given_up = reinterpret_cast<std::uint32_t*>(part.given_up.data());
+  part.job.given_up = reinterpret_cast<std::uint32_t*>(part.given_up);
   part.job.stuck = reinterpret_cast<Stuck*>(part.stuck.data());
 }
 
@@ -224,8 +231,7 @@ Bytes GpuCollective::sent() const {
 
 void GpuCollective::queue_report() {
   for (const auto& part : parts_)
-    part->stream->copy_to_host(part->report->data(), part->given_up.data(),
-                               Bytes{sizeof(std::uint32_t)});
+    part->stream->copy_to_host(part->report->data(), part->given_up, Bytes{sizeof(std::uint32_t)});
 }
 
 bool GpuCollective::gave_up() const {

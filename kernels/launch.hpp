@@ -34,9 +34,14 @@ struct RankSpread {
 
 /// Streams and buffers of somebody else, who keeps them for as long as the collective lives.
 struct GpuPlace {
-  std::vector<GpuStream*> streams = {};  // [device]; none: its own
-  std::vector<std::byte*> buffers = {};  // [rank], each its input and its output; none: its own
+  std::vector<GpuStream*> streams = {};   // [device]; none: its own
+  std::vector<std::byte*> buffers = {};   // [rank], each its input and its output; none: its own
+  std::vector<std::byte*> given_up = {};  // [device], word_of_giving_up(); none: its own
 };
+
+/// That nobody has written yet, once the stream is done. Once a launch on the device has given up, so do all others that have
+/// this word, each at its first flag that does not come at once: in a row of them a rank that is missing is waited for once.
+[[nodiscard]] GpuMemory word_of_giving_up(GpuStream& stream);
 
 class GpuCollective final : public DeviceCollective {
  public:
@@ -98,7 +103,8 @@ class GpuCollective final : public DeviceCollective {
     std::unique_ptr<PinnedMemory> report;  // of given_up
     std::unique_ptr<GpuStream> own_stream;
     GpuStream* stream = nullptr;
-    GpuMemory tables, given_up, stuck;
+    GpuMemory tables, own_given_up, stuck;
+    std::byte* given_up = nullptr;
     GpuMemory counted;  // [src x ranks + dst], elements
   };
   static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }

@@ -99,6 +99,30 @@ TEST(GpuCollective, ARankThatIsLeftOutIsWaitedForAndNamed) {
   }
 }
 
+TEST(GpuCollective, WhatSharesAWordOfGivingUpWaitsForAMissingRankOnce) {
+  const WithStub stub;
+  Gpus gpus;
+  GpuStream stream(gpus[0]);
+  const GpuMemory word = word_of_giving_up(stream);
+  const GpuPlace place{.streams = {&stream}, .given_up = {word.data()}};
+  GpuCollective hasty(gpus, ring(4, 256), kSmall, place);
+  GpuCollective patient(gpus, ring(4, 256), kSmall, place);
+  hasty.set_looks(2'000);
+  patient.set_looks(200'000'000);  // alone it would take minutes
+  for (GpuCollective* one : {&hasty, &patient}) {
+    one->leave_out(3);
+    one->run();
+    one->queue_report();
+    one->queue_complaint();
+  }
+  GpuClock clock({&stream}, HostPatience{});
+  clock.finish();
+  for (const GpuCollective* one : {&hasty, &patient}) {
+    EXPECT_TRUE(one->gave_up());
+    EXPECT_THAT(one->complaint(), testing::HasSubstr("waited for rank 3"));
+  }
+}
+
 TEST(GpuCollective, AGridThatDoesNotFitIsRefusedWithItsBlocks) {
   const WithStub stub("small_device");
   Gpus gpus;

@@ -114,6 +114,16 @@ class Faults(StepOnCuda):
         ((row,), _) = self.step(*self.ONE, "--timeout", "0.1", code=7, COLLMARK_TEST_ABSENT_RANK="2")
         self.assertEqual(row["reason"], "timed out: rank 0 waited for rank 2 in step 0 of bucket 0")
 
+    def test_of_many_buckets_that_wait_in_a_row_the_first_is_named(self):
+        self.model.write_text("name,shape,numel\n" + "".join(f"t{i},9,9\n" for i in range(60)))
+        for devices in (1, 3):
+            with self.subTest(devices=devices):
+                self.csv.unlink(missing_ok=True)
+                self.csv.with_name("x.buckets.csv").unlink(missing_ok=True)
+                flags = [*self.ONE[:4], "--bucket-policy", "per_tensor", "--timeout", "0.1"]
+                ((row,), _) = self.step(*flags, code=7, devices=devices, COLLMARK_TEST_ABSENT_RANK="2")
+                self.assertRegex(row["reason"], r"^timed out: rank \d waited for rank 2 in step \d of bucket 0$")
+
     def test_a_kernel_that_never_ends_is_left_behind(self):
         ((row,), _) = self.step(*self.ONE, "--timeout", "0.1", code=7, fault="hang@8")
         self.assertTrue(row["reason"].startswith("timed out: the GPU"), row["reason"])
