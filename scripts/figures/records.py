@@ -10,7 +10,8 @@ import pandas as pd
 
 NUMBERS = [
     *["launch", "ranks", "nodes", "size_bytes", "bucket_bytes", "rounds", "oversubscribed", "wrong"],
-    *["time_us_p50", "time_us_ci_low", "time_us_ci_high", "busbw_gb_per_s", "model_us"],
+    *["time_us_min", "time_us_p50", "time_us_ci_low", "time_us_ci_high", "time_us_max"],
+    *["warmups", "iterations", "busbw_gb_per_s", "model_us"],
     *["wire_bytes_busiest", "wire_bytes_formula"],
 ]
 # What every figure needs; a step file has its own beside these.

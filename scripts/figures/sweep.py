@@ -14,7 +14,10 @@ COLUMNS = records.SWEEP
 CASE = ["backend", "collective", "dtype", "op", "placement", "mode", "cache"]
 HOLLOW = "Hollow markers: more ranks than cores."
 MODEL = "Dashed: the schedule's time by its formula, from one link as measured (model_us)."
-MEDIANS = "Points: medians; bars: their 95 % interval, or the range of the launches where there are several."
+# What the bars of a point are, by what its rows allow.
+INTERVAL = "95 % interval of the median"
+READINGS = "smallest and largest reading"
+LAUNCHES = "smallest and largest median of a launch"
 
 
 def draw(rows: pd.DataFrame) -> Iterator[tuple[str, Figure]]:
@@ -57,6 +60,12 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
         launches=("time_us_p50", "size"),
         ci_low=("time_us_ci_low", "median"),
         ci_high=("time_us_ci_high", "median"),
+        least=("time_us_min", "min"),
+        most=("time_us_max", "max"),
+        warmups=("warmups", "min"),
+        warmups_most=("warmups", "max"),
+        readings=("iterations", "min"),
+        readings_most=("iterations", "max"),
         busbw=("busbw_gb_per_s", "median"),
         bytes=("wire_bytes_busiest", "max"),
         rounds=("rounds", "max"),
@@ -67,9 +76,28 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
         time_utc=("time_utc", "first"),
     )
     one = points["launches"] == 1
-    points.loc[one, "low"] = points["ci_low"].fillna(points["time"])
-    points.loc[one, "high"] = points["ci_high"].fillna(points["time"])
+    known = points["ci_low"].notna() & points["ci_high"].notna()
+    points["bars"] = np.where(one, np.where(known, INTERVAL, READINGS), LAUNCHES)
+    points.loc[one, "low"] = points["ci_low"].where(known, points["least"])
+    points.loc[one, "high"] = points["ci_high"].where(known, points["most"])
     return points
+
+
+def medians(points: pd.DataFrame) -> str:
+    """What points and bars are: n, launches, warm-ups, and which spread the rows allow."""
+    launches = count(points["launches"], points["launches"], "launch", "launches")
+    readings = count(points["readings"], points["readings_most"], "reading", "readings")
+    warmups = count(points["warmups"], points["warmups_most"], "warm-up", "warm-ups")
+    kinds = [kind for kind in (INTERVAL, READINGS, LAUNCHES) if (points["bars"] == kind).any()]
+    return f"Points: medians of {readings} after {warmups}, {launches}; bars: {', or '.join(kinds)}."
+
+
+def count(least: pd.Series, most: pd.Series, one: str, several: str) -> str:
+    """'1 launch', '20 to 400 readings'."""
+    low, high = int(least.min()), int(most.max())
+    if low == high:
+        return f"{low} {one if low == 1 else several}"
+    return f"{low} to {high} {several}"
 
 
 def modelled(points: pd.DataFrame) -> tuple[pd.Series, str]:
@@ -114,7 +142,7 @@ def against_size(points: pd.DataFrame, case: dict[str, str], ranks: int) -> Figu
     right.set_ylim(bottom=0)
     right.legend(loc="upper left", bbox_to_anchor=(1.02, 1.0))
     title = f"{case['collective']} over {ranks} ranks ({case['backend']}, {case['dtype']} {case['op']})"
-    return style.finish(figure, title, style.caption(points, MEDIANS, note, hollow(points)))
+    return style.finish(figure, title, style.caption(points, medians(points), note, hollow(points)))
 
 
 def against_ranks(points: pd.DataFrame, case: dict[str, str], size: int) -> Figure:
@@ -150,7 +178,7 @@ def against_ranks(points: pd.DataFrame, case: dict[str, str], size: int) -> Figu
     right.set_ylim(bottom=0)
     right.legend(loc="upper left", bbox_to_anchor=(1.02, 1.0))
     title = titled(case, f"of {style.bytes_text(size)}")
-    return style.finish(figure, title, style.caption(points, MEDIANS, note, hollow(points)))
+    return style.finish(figure, title, style.caption(points, medians(points), note, hollow(points)))
 
 
 def on_model(line: pd.DataFrame) -> bool:

@@ -11,6 +11,8 @@ SCRIPTS = Path(__file__).resolve().parent.parent
 DATA = Path(__file__).resolve().parent / "data"
 sys.path.insert(0, str(SCRIPTS))
 
+import numpy as np
+import pandas as pd
 from figures import records, step, style, sweep
 
 
@@ -111,6 +113,13 @@ class Axes(unittest.TestCase):
         self.assertIn(rows["machine"][0], caption)
         self.assertIn(rows["time_utc"][0][:10], caption)
 
+    def test_the_caption_says_what_points_and_bars_are(self):
+        caption = self.size._supxlabel.get_text()
+        self.assertIn(
+            "medians of 20 to 337 readings after 10 to 35 warm-ups, 1 launch; bars: 95 % interval of the median.",
+            caption,
+        )
+
     def test_the_processor_is_named_where_the_run_record_lies_beside(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "sweep.csv"
@@ -126,6 +135,41 @@ class Axes(unittest.TestCase):
         self.assertEqual(style.bytes_text(64 << 20), "64 MiB")
         self.assertEqual(style.time_text(1500), "1.5 ms")
         self.assertEqual(style.time_text(0.25), "250 ns")
+
+
+class Bars(unittest.TestCase):
+    """The spread of a point, and its name in the caption, by what its rows allow."""
+
+    def setUp(self):
+        rows = records.read(DATA / "sweep.csv", sweep.COLUMNS).rows
+        self.rows = rows[(rows["ranks"] == 4) & (rows["algorithm"] == "ring")]
+
+    def test_one_launch_with_an_interval_shows_it(self):
+        points = sweep.summary(self.rows)
+        self.assertEqual(list(points["low"]), list(self.rows.sort_values("size_bytes")["time_us_ci_low"]))
+        self.assertEqual(set(points["bars"]), {sweep.INTERVAL})
+
+    def test_too_few_readings_for_an_interval_show_the_smallest_and_the_largest(self):
+        few = self.rows.assign(iterations=3, warmups=0, time_us_ci_low=np.nan, time_us_ci_high=np.nan)
+        points = sweep.summary(few)
+        few = few.sort_values("size_bytes")
+        self.assertEqual(list(points["low"]), list(few["time_us_min"]))
+        self.assertEqual(list(points["high"]), list(few["time_us_max"]))
+        self.assertEqual(
+            sweep.medians(points),
+            "Points: medians of 3 readings after 0 warm-ups, 1 launch; bars: smallest and largest reading.",
+        )
+
+    def test_several_launches_show_their_smallest_and_largest_median(self):
+        slower = self.rows.assign(launch=1, time_us_p50=self.rows["time_us_p50"] * 2)
+        points = sweep.summary(pd.concat([self.rows, slower], ignore_index=True))
+        self.assertEqual(list(points["high"]), [2 * low for low in points["low"]])
+        self.assertTrue(sweep.medians(points).endswith(", 2 launches; bars: smallest and largest median of a launch."))
+
+    def test_a_figure_with_two_kinds_of_bars_names_both(self):
+        few = self.rows.assign(algorithm="few", time_us_ci_low=np.nan, time_us_ci_high=np.nan)
+        words = sweep.medians(sweep.summary(pd.concat([self.rows, few], ignore_index=True)))
+        self.assertIn(f"bars: {sweep.INTERVAL}, or {sweep.READINGS}.", words)
 
 
 class Step(unittest.TestCase):
