@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs every test.
+# Installs what is missing, builds, and runs every test that can run with what is installed. After
+# scripts/setup.sh --ci those are all: CONTRIBUTING.md says which need MPI, Slurm, iproute2 or relacy.
 #
 #   scripts/test.sh           the default preset
 #   scripts/test.sh asan      another one of CMakePresets.json: ci (warnings are errors), asan, tsan
