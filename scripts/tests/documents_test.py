@@ -9,12 +9,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from program import ROOT, CommandLineTest
 
 REFERENCE = ROOT / "docs" / "command-line.md"
-DOCUMENTS = [
-    ROOT / "README.md",
-    ROOT / "CONTRIBUTING.md",
-    *ROOT.glob("docs/**/*.md"),
-    *ROOT.glob("results/*/README.md"),
-]
+FOLDERS = ["", "docs/**/", "results/**/", "collectives/**/"]
+DOCUMENTS = [path for folder in FOLDERS for path in ROOT.glob(folder + "*.md")]
 AS = re.compile(r"as `(\w+)`")  # a default that stands in another command's table
 
 
