@@ -87,6 +87,17 @@ class Reference(CommandLineTest):
                 if default:
                     self.assertIn(default, cell.split(), f"{command} {name}")
 
+    def test_environment_variables_that_the_program_reads_are_listed(self):
+        text = REFERENCE.read_text(encoding="utf-8").split("## Environment variables\n")[1].split("\n## ")[0]
+        read = set()
+        for folder in ("bench", "collectives", "kernels", "topologies"):
+            for source in (ROOT / folder).glob("**/*.[ch]pp"):
+                if "/stub_" not in str(source):
+                    read |= set(re.findall(r'getenv\("(\w+)"\)', source.read_text(encoding="utf-8")))
+        self.assertIn("COLLMARK_CUDA_DRIVER", read)
+        for name in sorted(read):
+            self.assertIn(f"`{name}`", text)
+
     def test_every_section_has_an_example(self):
         for command, body in self.sections.items():
             self.assertIn(f"    collmark {command}", body)
