@@ -75,9 +75,9 @@ class Survey {
   template <class Measure>
   void with(const std::vector<Way>& ways, Measure measure) {
     Pairs pairs;
-    for (const Way& way : ways)
-      pairs.push_back(std::make_unique<GpuLink>(gpus_[way.from], gpus_[way.to], options_));
     try {
+      for (const Way& way : ways)
+        pairs.push_back(std::make_unique<GpuLink>(gpus_[way.from], gpus_[way.to], options_));
       measure(pairs);
     } catch (...) {
       for (auto& pair : pairs) leave_behind(std::move(pair));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "collectives/error.hpp"
 
@@ -80,7 +81,11 @@ GpuLink::GpuLink(Gpu& from, Gpu& to, const Options& options)
                                       .pattern = from_pattern_.data(),
                                       .period = kPeriod},
                            .blocks = grid.blocks});
-  both_.finish();
+}
+
+/// What is copied has been written.
+void GpuLink::make_ready() {
+  if (!std::exchange(ready_, true)) both_.finish();
 }
 
 std::string GpuLink::words() const {
@@ -90,6 +95,7 @@ std::string GpuLink::words() const {
 }
 
 Seconds GpuLink::hop(const std::string& kernel, std::size_t way) {
+  make_ready();
   const double first = round_trips(kernel, way, kFewestTrips).count() / kFewestTrips;
   const int trips = static_cast<int>(
       std::clamp(kReading.count() / std::max(first, 1e-9), 1.0 * kFewestTrips, 1.0 * kMostTrips));
@@ -145,6 +151,7 @@ void GpuLink::require_arrival() {
 }
 
 void GpuLink::clear_copy() {
+  make_ready();
   to_stream_.set(copy_.data(), kNowhere, copy_.size());
   reader_.finish();
 }
@@ -208,6 +215,7 @@ Seconds GpuLink::copy_by_engine() {
 }
 
 Seconds GpuLink::launch() {
+  make_ready();
   std::vector<Seconds> times;
   for (int i = 0; i < kCopyReadings; ++i) {
     reader_.start();
@@ -226,19 +234,23 @@ std::vector<Seconds> GpuLink::copy_together(const std::vector<GpuLink*>& links) 
     link->clear_copy();
     streams.push_back(&link->to_stream_);
   }
-  GpuClock clock(streams, links.front()->options_.patience.longer());
-  clock.start();
-  for (int i = 0; i < kCopiesTogether; ++i)
-    for (GpuLink* link : links) {
-      link->reading_.pack();
-      clock.launched();
-    }
-  (void)clock.stop();
-  std::vector<Seconds> times;
-  for (std::size_t i = 0; i < links.size(); ++i) {
-    times.push_back(clock.time_of(static_cast<int>(i)) / kCopiesTogether);
-    links[i]->require_copied("that a kernel copied beside others");
+  auto& clock = links.front()->together_;
+  clock = std::make_unique<GpuClock>(streams, links.front()->options_.patience.longer());
+  std::vector<std::vector<Seconds>> readings(links.size());
+  for (int reading = -1; reading < kCopyReadings; ++reading) {  // the first warms up
+    clock->start();
+    for (int i = 0; i < kCopiesTogether; ++i)
+      for (GpuLink* link : links) {
+        link->reading_.pack();
+        clock->launched();
+      }
+    (void)clock->stop();
+    for (std::size_t i = 0; reading >= 0 && i < links.size(); ++i)
+      readings[i].push_back(clock->time_of(static_cast<int>(i)) / kCopiesTogether);
   }
+  for (GpuLink* link : links) link->require_copied("that a kernel copied beside others");
+  std::vector<Seconds> times;
+  for (const std::vector<Seconds>& of_one : readings) times.push_back(median(of_one));
   return times;
 }
 

@@ -24,6 +24,8 @@ class GpuLink {
     HostPatience patience = {};
     bool spoils = false;  // for tests: a byte of every copy becomes wrong
   };
+  /// Queues the first of its work; nobody waits before something is measured. Whoever has to give up then leaves it
+  /// behind, or the end of a link would wait for what never ends.
   ///   Throws   Unsupported if memory runs out
   GpuLink(Gpu& from, Gpu& to, const Options& options);
 
@@ -36,7 +38,8 @@ class GpuLink {
   /// Of one of many empty kernels in a stream of `to`, all of them queued before the first begins.
   [[nodiscard]] Seconds launch();
 
-  /// Kernels copy over several links at once, none of which has a device of another. Of one copy, for each link.
+  /// Kernels copy over several links at once, none of which has a device of another. Of one copy, for each link. The
+  /// clock is the first link's.
   [[nodiscard]] static std::vector<Seconds> copy_together(const std::vector<GpuLink*>& links);
 
  private:
@@ -47,6 +50,7 @@ class GpuLink {
     Stuck stuck[2] = {};              // [block]
   };
   [[nodiscard]] std::string words() const;
+  void make_ready();
   [[nodiscard]] Seconds hop(const std::string& kernel, std::size_t way);
   [[nodiscard]] Seconds round_trips(const std::string& kernel, std::size_t way, int trips);
   void require_arrival();
@@ -69,6 +73,8 @@ class GpuLink {
   std::array<std::uint32_t, 2> trips_{};  // so far, [way]
   GpuPacking reading_;
   GpuClock both_, reader_;
+  std::unique_ptr<GpuClock> together_;  // with other links
+  bool ready_ = false;
 };
 
 }  // namespace collmark

@@ -49,6 +49,59 @@ TEST(GpuLink, SeveralCopyAtOnceAndEachHasItsTime) {
   EXPECT_GT(times[1].count(), 0);
 }
 
+/// [1e-9 s]
+double ns(Seconds time) { return time.count() * 1e9; }
+
+TEST(GpuLink, ByAPlayedClockEveryFigureIsKnown) {
+  const WithStub stub("", 2);
+  const WithPlayedClock clock(std::chrono::microseconds(1));  // GPU 1 takes twice as long
+  Gpus gpus;
+  ASSERT_EQ(gpus.connect(2), "");
+  for (const auto& [from, to] : {std::pair{0, 0}, {1, 1}, {0, 1}, {1, 0}}) {
+    GpuLink link(gpus[from], gpus[to], {.size = kSize});
+    const double slower = std::max(from, to) + 1, reader = to + 1;
+    // The 1,000 round trips of a launch have two ways each, and end when the slower device has.
+    EXPECT_NEAR(ns(link.flag()), slower * 1'000 / 2'000, 1e-3);
+    EXPECT_NEAR(ns(link.low_latency()), slower * 1'000 / 2'000, 1e-3);
+    EXPECT_NEAR(ns(link.copy_by_kernel()), reader * 1'000, 1e-3);
+    EXPECT_NEAR(ns(link.copy_by_engine()), reader * 500, 1e-3);
+    EXPECT_NEAR(ns(link.launch()), reader * 1'000, 1e-3);
+  }
+}
+
+TEST(GpuLink, TogetherEachIsTimedByItsOwnDeviceAndOneSlowCopyChangesNothing) {
+  for (const char* const fault : {"", "slow@20", "slow@41"}) {  // 2 launches write, 60 copy
+    const WithStub stub(fault, 4);
+    const WithPlayedClock clock(std::chrono::microseconds(1));
+    Gpus gpus;
+    ASSERT_EQ(gpus.connect(4), "");
+    GpuLink one(gpus[0], gpus[1], {.size = kSize}), other(gpus[3], gpus[2], {.size = kSize});
+    const std::vector<Seconds> times = GpuLink::copy_together({&one, &other});
+    ASSERT_EQ(times.size(), 2U);
+    EXPECT_NEAR(ns(times[0]), 2'000, 1e-3) << fault;
+    EXPECT_NEAR(ns(times[1]), 3'000, 1e-3) << fault;
+  }
+}
+
+TEST(GpuLink, WhatNeverEndsIsLeftBehindWithItsClock) {
+  for (const char* const fault : {"hang@1", "hang@3", "hang@4"}) {  // 2 launches write, then copies
+    const WithStub stub(fault, 4);
+    auto* const gpus = new Gpus;
+    ASSERT_EQ(gpus->connect(4), "");
+    const GpuLink::Options options{.size = kSize,
+                                   .patience = {.timeout = std::chrono::milliseconds(5)}};
+    auto* const one = new GpuLink((*gpus)[0], (*gpus)[1], options);
+    auto* const other = new GpuLink((*gpus)[2], (*gpus)[3], options);
+    static std::vector<const void*> left;
+    left.insert(left.end(), {gpus, one, other});
+    EXPECT_EQ(failure([&] {
+                return GpuLink::copy_together({one, other});
+              }).kind(),
+              ErrorKind::timed_out)
+        << fault;
+  }
+}
+
 TEST(GpuLink, AByteThatComesWrongIsNamed) {
   const WithStub stub("", 2);
   Gpus gpus;

@@ -15,4 +15,10 @@ WithStub::~WithStub() {
     unsetenv(name);
 }
 
+WithPlayedClock::WithPlayedClock(std::chrono::nanoseconds step) {
+  setenv("COLLMARK_STUB_STEP_NS", std::to_string(step.count()).c_str(), 1);
+}
+
+WithPlayedClock::~WithPlayedClock() { unsetenv("COLLMARK_STUB_STEP_NS"); }
+
 }  // namespace collmark

@@ -1,6 +1,7 @@
 /// For tests: the stub driver with a fault.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 namespace collmark {
@@ -12,6 +13,15 @@ class WithStub {
   ~WithStub();
   WithStub(const WithStub&) = delete;
   WithStub& operator=(const WithStub&) = delete;
+};
+
+/// While this lives, devices of a stub that is opened play that they work (COLLMARK_STUB_STEP_NS).
+class WithPlayedClock {
+ public:
+  explicit WithPlayedClock(std::chrono::nanoseconds step);
+  ~WithPlayedClock();
+  WithPlayedClock(const WithPlayedClock&) = delete;
+  WithPlayedClock& operator=(const WithPlayedClock&) = delete;
 };
 
 }  // namespace collmark

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kAlignment = 256;       // of cuMemAlloc
 constexpr std::uint64_t kEndless = 1U << 30;  // as on a GPU, ranks give up by themselves or never
 constexpr std::uint64_t kBusyLooks = 32;      // of every fiber, before other processes get the core
+constexpr int kSlowly = 1000;                 // times as long
 constexpr int kGarbage = 0xA5;                // what fresh memory holds: nobody may rely on zeros
 
 // Where the lane that runs on this thread counts: what its device's kernels see as collmark_transfer_counts.
@@ -145,15 +146,17 @@ cu::Status Machine::launch(Stream& stream, const CpuKernel& kernel, int blocks, 
     stream.push(hang_forever);
   }
   const bool crashes = faults_.happens("crash");
+  const int half_steps = 2 * (faults_.happens("slow") ? kSlowly : 1);
   const cu::Device device = stream.device;
-  stream.push(
-      [=, this, &kernel, copy = std::vector<std::byte>(first, first + kernel.argument_bytes)] {
-        if (crashes) crashed();
-        if (state() != cu::Status::success) return;
-        const TransferCounts nobody_counts{nullptr, 0};
-        run(kernel, {blocks, threads}, copy.data(),
-            kernel.takes_job ? counts_[at(device)] : nobody_counts);
-      });
+  stream.push([=, this, &stream, &kernel,
+               copy = std::vector<std::byte>(first, first + kernel.argument_bytes)] {
+    if (crashes) crashed();
+    if (state() != cu::Status::success) return;
+    const TransferCounts nobody_counts{nullptr, 0};
+    run(kernel, {blocks, threads}, copy.data(),
+        kernel.takes_job ? counts_[at(device)] : nobody_counts);
+    play(stream, half_steps);
+  });
   return cu::Status::success;
 }
 

@@ -43,7 +43,8 @@ struct Stream {
   }
   cu::Device device;
   Queue queue;
-  std::unique_ptr<Graph> capture;  // null: none is under way
+  std::unique_ptr<Graph> capture;      // null: none is under way
+  std::chrono::nanoseconds played{0};  // by its tasks so far, in their order
 };
 
 /// All that there is, from the first call on. Calls come from any thread.
@@ -65,6 +66,15 @@ class Machine : private Observer {
   [[nodiscard]] Faults& faults() { return faults_; }
   [[nodiscard]] int multiprocessors();
   [[nodiscard]] int blocks_of_multiprocessor(int threads);
+
+  /// A task of a stream ends that is worth so many half steps of faults.hpp. Called by its queue, as the next.
+  void play(Stream& stream, int half_steps) {
+    stream.played += half_steps * (stream.device + 1) * step_ / 2;
+  }
+  [[nodiscard]] std::chrono::steady_clock::time_point now(const Stream& stream) const {
+    return step_.count() > 0 ? std::chrono::steady_clock::time_point(stream.played)
+                             : std::chrono::steady_clock::now();
+  }
 
   /// After a crash every call says so.
   [[nodiscard]] cu::Status state() const { return state_.load(std::memory_order_acquire); }
@@ -110,6 +120,7 @@ class Machine : private Observer {
            const TransferCounts& counts);
 
   std::vector<int> numbers_;  // [device]
+  std::chrono::nanoseconds step_ = step_from_environment();
   Faults faults_;
   std::atomic<cu::Status> state_{cu::Status::success};
   std::atomic<std::uint64_t> seed_{1};

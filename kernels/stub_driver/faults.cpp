@@ -31,6 +31,10 @@ bool Faults::happens(const std::string& fault) {
   return ++count.asked == count.when || count.when == 0;
 }
 
+std::chrono::nanoseconds step_from_environment() {
+  return std::chrono::nanoseconds(std::atoll(text_of("COLLMARK_STUB_STEP_NS").c_str()));
+}
+
 std::vector<int> devices_from_environment() {
   const std::string count = text_of("COLLMARK_STUB_DEVICES");
   const int there = count.empty() ? 1 : std::atoi(count.c_str());

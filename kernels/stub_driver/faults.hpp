@@ -3,6 +3,8 @@
 ///   COLLMARK_STUB_DEVICES=N          devices that there are; 1 if it is not set
 ///   COLLMARK_STUB_VISIBLE=I,...      those of them that this process sees, in this order, as CUDA_VISIBLE_DEVICES says
 ///                                    it to a real driver; all if it is not set
+///   COLLMARK_STUB_STEP_NS=T          device d, from 0, plays that it works: by its clock a launch takes (d + 1) T, a copy
+///                                    half as long, and nothing else any time; if it is not set, the clock is the host's
 ///   COLLMARK_STUB_FAULT=NAME[@K],... each every time, or only the K-th time (from 1) that it could happen
 ///
 ///     no_device         none is found
@@ -17,8 +19,10 @@
 ///     crash             a kernel reads memory that it does not own; nothing works after that
 ///     hang              a launch never ends
 ///     no_graph          a graph cannot be made
+///     slow              by a clock that is played, a launch takes a thousand times as long
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <string>
@@ -43,6 +47,8 @@ class Faults {
   std::map<std::string, Count> counts_;
 };
 
+/// 0: it is not set.
+[[nodiscard]] std::chrono::nanoseconds step_from_environment();
 /// The number of each visible device: the same device has the same number in every process.
 [[nodiscard]] std::vector<int> devices_from_environment();
 

@@ -18,20 +18,29 @@ Status launched(Function function, unsigned blocks, unsigned threads, Stream str
                           static_cast<int>(threads), arguments[0]);
 }
 
+/// Queues a copy.
+template <class Task>
+Status in_time(Stream stream, Task task) {
+  return in_order(stream, [stream, task] {
+    task();
+    machine().play(stream_of(stream), 1);
+  });
+}
+
 }  // namespace
 
 extern "C" {
 
 Status cuMemcpyHtoDAsync_v2(Pointer to, const void* from, std::size_t bytes, Stream stream) {
-  return in_order(stream, [=] { std::memcpy(memory_at(to), from, bytes); });
+  return in_time(stream, [=] { std::memcpy(memory_at(to), from, bytes); });
 }
 
 Status cuMemcpyDtoHAsync_v2(void* to, Pointer from, std::size_t bytes, Stream stream) {
-  return in_order(stream, [=] { std::memcpy(to, memory_at(from), bytes); });
+  return in_time(stream, [=] { std::memcpy(to, memory_at(from), bytes); });
 }
 
 Status cuMemcpyAsync(Pointer to, Pointer from, std::size_t bytes, Stream stream) {
-  return in_order(stream, [=] { std::memcpy(memory_at(to), memory_at(from), bytes); });
+  return in_time(stream, [=] { std::memcpy(memory_at(to), memory_at(from), bytes); });
 }
 
 Status cuMemsetD8Async(Pointer to, unsigned char value, std::size_t bytes, Stream stream) {
@@ -98,8 +107,8 @@ Status cuEventDestroy_v2(Event event) { return delete &event_of(event), Status::
 
 Status cuEventRecord(Event event, Stream stream) {
   const EventOwner& owner = event_of(event);
-  return in_order(stream, [owner, number = ++owner->recorded] {
-    owner->at = std::chrono::steady_clock::now();
+  return in_order(stream, [stream, owner, number = ++owner->recorded] {
+    owner->at = machine().now(stream_of(stream));
     owner->passed.store(number, std::memory_order_release);
   });
 }

@@ -69,6 +69,32 @@ class Measured(LinksOfGpus):
         self.assertNotIn("slowest", done.stdout)
 
 
+class Figures(LinksOfGpus):
+    def test_by_a_clock_that_is_played_every_cell_is_known(self):
+        """Device d takes (d + 1) us a launch and half of it a copy by the driver; 5000 B in 1 us are 5 GB/s."""
+        self.links(devices=3, COLLMARK_STUB_STEP_NS="1000")
+        rows = rows_of(self.csv)
+        self.assertEqual(len(rows), 9)
+        for row in rows:
+            first, second = int(row["first"]), int(row["second"])
+            slower, reader = max(first, second) + 1, second + 1
+            shared = "" if first == second else 5 / reader
+            launch = 1000 * reader if first == second else ""
+            for name, value in (
+                ("flag_ns", slower * 0.5),  # half of a round trip, 1000 of which are a launch
+                ("low_latency_ns", slower * 0.5),
+                ("copy_gb_per_s", 5 / reader),
+                ("engine_gb_per_s", 10 / reader),
+                ("shared_gb_per_s", shared),
+                ("launch_ns", launch),
+            ):
+                with self.subTest(first=first, second=second, name=name):
+                    if value == "":
+                        self.assertEqual(row[name], "")
+                    else:
+                        self.assertAlmostEqual(float(row[name]), value, delta=value / 1e4)
+
+
 class Faults(LinksOfGpus):
     def test_bytes_that_come_wrong_end_in_5_with_the_pair(self):
         done = self.links(devices=2, code=5, COLLMARK_TEST_CORRUPT="0")
@@ -76,7 +102,9 @@ class Faults(LinksOfGpus):
         self.assertFalse(self.csv.exists())
 
     def test_a_kernel_that_never_ends_is_7_and_a_crash_8(self):
-        self.assertIn("has not come to an end", self.links("--timeout", "1", code=7, fault="hang@5").stderr)
+        for launch in (1, 5):  # the first one writes what is copied
+            said = self.links("--timeout", "1", code=7, fault=f"hang@{launch}").stderr
+            self.assertIn("has not come to an end", said)
         self.assertIn("GPU 0", self.links(code=8, fault="crash@5").stderr)
 
     def test_no_memory_for_the_copies_is_6(self):
