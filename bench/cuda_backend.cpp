@@ -1,7 +1,5 @@
 #include "bench/cuda_backend.hpp"
 
-#include <algorithm>
-
 #include "bench/cuda_names.hpp"
 #include "bench/device_operation.hpp"
 #include "bench/gpu_case.hpp"
@@ -34,10 +32,7 @@ Bytes CudaBackend::memory_needed(const Case& c) const {
 }
 
 Bytes CudaBackend::memory_available() const {
-  if (!gpus_) return {};
-  Bytes least = (*gpus_)[0].free_memory();
-  for (int d = 1; d < gpus_->size(); ++d) least = std::min(least, (*gpus_)[d].free_memory());
-  return least;
+  return gpus_ ? gpus_->free_memory(gpus_->size()) : Bytes{};
 }
 
 std::vector<std::string> CudaBackend::devices() const {

@@ -53,9 +53,7 @@ std::vector<std::string> CudaStepBackend::devices() const {
 std::string CudaStepBackend::obstacle(const StepCase& c) const {
   if (!gpus_) return "";
   const RankSpread spread = spread_of(c, *gpus_);
-  Bytes least = (*gpus_)[0].free_memory();
-  for (int d = 1; d < spread.devices(); ++d) least = std::min(least, (*gpus_)[d].free_memory());
-  return memory_obstacle(memory_of_step(c, spread.each()), least);
+  return memory_obstacle(memory_of_step(c, spread.each()), gpus_->free_memory(spread.devices()));
 }
 
 StepResult CudaStepBackend::run(const StepCase& c) {

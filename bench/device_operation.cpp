@@ -83,15 +83,16 @@ void DeviceOperation::capture() {
     for (GpuStream* stream : streams_of(collective_)) stream->begin_capture();
     collective_.run();
     for (GpuStream* stream : streams_of(collective_)) graphs.push_back(stream->end_capture());
+    graphs_ = std::move(graphs);
+    replay();  // the first launch of a graph brings it to the device
   } catch (const std::exception& e) {
     // NCCL does not end a communicator before a graph with its work is gone, captured to its end or not.
     for (GpuStream* stream : streams_of(collective_)) stream->drop_capture();
+    graphs_.clear();
     const auto* const error = dynamic_cast<const Error*>(&e);
     if (error != nullptr && error->kind() == ErrorKind::absent) throw Unsupported(e.what());
     throw;
   }
-  graphs_ = std::move(graphs);
-  replay();  // the first launch of a graph brings it to the device
   settle();
 }
 

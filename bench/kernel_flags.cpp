@@ -12,7 +12,7 @@
 namespace collmark {
 namespace {
 
-constexpr int kMostChannels = 4'096, kMostThreads = 1'024, kMostSlots = 1'024;
+constexpr int kMostChannels = 4'096, kMostSlots = 1'024;
 constexpr std::int64_t kLeastSlot = 16, kMostSlot = 256 << 20;  // [bytes]
 
 }  // namespace
@@ -34,7 +34,7 @@ void declare_kernels(CLI::App& command, KernelFlags& f) {
       .add_option("--channels", f.channels, "cuda: blocks of a rank (default: by size and device)")
       ->check(whole_in_range(1, kMostChannels));
   command.add_option("--threads", f.threads, "cuda: of a block (default: 512)")
-      ->check(whole_in_range(1, kMostThreads));
+      ->check(whole_in_range(1, kKernelThreads));
   command.add_option("--slots", f.slots, "cuda: of a link between two ranks: 2, 4, 8 (default: 4)")
       ->check(whole_in_range(2, kMostSlots));
   command.add_option("--slot-bytes", f.slot_bytes,

@@ -89,10 +89,7 @@ Bytes NcclBackend::memory_needed(const Case& c) const {
 }
 
 Bytes NcclBackend::memory_available() const {
-  if (!gpus_) return {};
-  Bytes least = (*gpus_)[0].free_memory();
-  for (int d = 1; d < gpus_->size(); ++d) least = std::min(least, (*gpus_)[d].free_memory());
-  return least;
+  return gpus_ ? gpus_->free_memory(gpus_->size()) : Bytes{};
 }
 
 std::vector<std::string> NcclBackend::devices() const {

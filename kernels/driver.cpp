@@ -37,6 +37,14 @@ std::string_view advice(Status status) {
     case Status::unsupported_ptx_version:
     case Status::system_driver_mismatch:
       return "update the NVIDIA driver";
+    case Status::compatibility_not_supported:
+      return "take the folder of CUDA's compat libraries out of LD_LIBRARY_PATH";
+    case Status::mps_connection_failed:
+    case Status::mps_server_not_ready:
+      return "is nvidia-cuda-mps-control running?";
+    case Status::capture_unsupported:
+    case Status::capture_invalidated:
+      return "this driver makes no graph of it";
     case Status::system_not_ready:
       return "is nvidia-fabricmanager running?";
     case Status::ecc_uncorrectable:
@@ -67,6 +75,11 @@ ErrorKind kind_of(Status status) {
     case Status::unsupported_ptx_version:
     case Status::system_not_ready:
     case Status::system_driver_mismatch:
+    case Status::compatibility_not_supported:
+    case Status::mps_connection_failed:
+    case Status::mps_server_not_ready:
+    case Status::capture_unsupported:
+    case Status::capture_invalidated:
     case Status::not_supported:
       return ErrorKind::absent;
     case Status::device_unavailable:

@@ -39,6 +39,11 @@ enum class Status : int {
   not_supported = 801,
   system_not_ready = 802,
   system_driver_mismatch = 803,
+  compatibility_not_supported = 804,
+  mps_connection_failed = 805,
+  mps_server_not_ready = 807,
+  capture_unsupported = 900,  // what a capture does not take; then ...
+  capture_invalidated = 901,  // ... the rest of it is lost
   unknown = 999
 };
 

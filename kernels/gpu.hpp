@@ -192,6 +192,8 @@ class Gpus {
   [[nodiscard]] int size() const { return static_cast<int>(all_.size()); }
   [[nodiscard]] Gpu& operator[](int i) const { return *all_[static_cast<std::size_t>(i)]; }
   [[nodiscard]] const Driver& driver() const { return driver_; }
+  /// The least of the first `count` devices.
+  [[nodiscard]] Bytes free_memory(int count) const;
   /// Makes the first `count` devices reach each other's memory. Why they cannot, one line that names two; empty if
   /// they can.
   [[nodiscard]] std::string connect(int count);

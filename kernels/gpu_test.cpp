@@ -60,6 +60,25 @@ INSTANTIATE_TEST_SUITE_P(All, RefusedDriver,
                                          std::pair("no_code", "sm_90")),
                          [](const auto& test) { return std::string(test.param.first); });
 
+TEST(Driver, SaysOfWhatCannotRunHereWhatWouldHelp) {
+  const WithStub stub;
+  const Driver driver;
+  for (const auto& [status, help] :
+       {std::pair{cu::Status::capture_unsupported, "makes no graph"},
+        {cu::Status::capture_invalidated, "makes no graph"},
+        {cu::Status::compatibility_not_supported, "LD_LIBRARY_PATH"},
+        {cu::Status::mps_connection_failed, "nvidia-cuda-mps-control"},
+        {cu::Status::mps_server_not_ready, "nvidia-cuda-mps-control"}}) {
+    try {
+      driver.check(status, "trying");
+      FAIL() << help;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::absent);
+      EXPECT_THAT(e.what(), AllOf(HasSubstr("trying: "), HasSubstr(help)));
+    }
+  }
+}
+
 TEST(Driver, ThatIsNotThereIsAbsent) {
   try {
     const Driver driver("/no/such/libcuda.so.1");
@@ -119,6 +138,16 @@ TEST(GpuMemory, IsGivenBack) {
     EXPECT_EQ(gpus[0].free_memory(), before - Bytes{1000});
   }
   EXPECT_EQ(gpus[0].free_memory(), before);
+}
+
+TEST(Gpus, HaveAsMuchFreeMemoryAsTheFullestOfThoseInUse) {
+  const WithStub stub("", 3);
+  const Gpus gpus;
+  const Bytes before = gpus[0].free_memory();
+  const GpuMemory second(gpus[1], Bytes{1000}), third(gpus[2], Bytes{4000});
+  EXPECT_EQ(gpus.free_memory(1), before);
+  EXPECT_EQ(gpus.free_memory(2), before - Bytes{1000});
+  EXPECT_EQ(gpus.free_memory(3), before - Bytes{4000});
 }
 
 /// A pattern written and compared on the device: what the verdicts of all blocks come to.

@@ -7,7 +7,7 @@
 
 namespace collmark {
 
-/// Of a block, where nothing is asked for. kernel_code_test.py sees that every kernel leaves registers for so many.
+/// Of a block: the most, and what it is where nothing is asked for. kernel_code_test.py sees that every kernel leaves registers for so many.
 inline constexpr int kKernelThreads = 512;
 
 /// What is empty is chosen by the size and the device.

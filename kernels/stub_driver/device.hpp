@@ -44,6 +44,7 @@ struct Stream {
   cu::Device device;
   Queue queue;
   std::unique_ptr<Graph> capture;      // null: none is under way
+  bool capture_is_void = false;        // it has refused something
   std::chrono::nanoseconds played{0};  // by its tasks so far, in their order
 };
 

@@ -18,7 +18,9 @@
 ///     launch_error      a launch is refused
 ///     crash             a kernel reads memory that it does not own; nothing works after that
 ///     hang              a launch never ends
+///     no_capture        a launch is refused because its stream is captured
 ///     no_graph          a graph cannot be made
+///     no_graph_launch   one that was made cannot be launched
 ///     slow              by a clock that is played, a launch takes a thousand times as long
 #pragma once
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "kernels/flag.hpp"
 #include "kernels/stub_driver/handles.hpp"
@@ -14,6 +15,10 @@ Status launched(Function function, unsigned blocks, unsigned threads, Stream str
                 void** arguments) {
   if (const Status status = obstacle(); status != Status::success) return status;
   if (stream_of(stream).device != current) return Status::invalid_handle;
+  if (stream_of(stream).capture && machine().faults().happens("no_capture")) {
+    stream_of(stream).capture_is_void = true;
+    return Status::capture_unsupported;
+  }
   return machine().launch(stream_of(stream), kernel_of(function), static_cast<int>(blocks),
                           static_cast<int>(threads), arguments[0]);
 }
@@ -72,6 +77,10 @@ Status cuStreamBeginCapture_v2(Stream stream, CaptureMode) {
 
 Status cuStreamEndCapture(Stream stream, Graph* graph) {
   if (!stream_of(stream).capture) return Status::invalid_value;
+  if (std::exchange(stream_of(stream).capture_is_void, false)) {
+    stream_of(stream).capture.reset();
+    return *graph = nullptr, Status::capture_invalidated;
+  }
   *graph = reinterpret_cast<Graph>(stream_of(stream).capture.release());
   return Status::success;
 }
@@ -83,6 +92,7 @@ Status cuGraphInstantiateWithFlags(GraphExec* exec, Graph graph, unsigned long l
 }
 
 Status cuGraphLaunch(GraphExec exec, Stream stream) {
+  if (machine().faults().happens("no_graph_launch")) return Status::not_supported;
   if (const Status status = obstacle(); status != Status::success) return status;
   if (stream_of(stream).device != current) return Status::invalid_handle;
   for (const auto& task : reinterpret_cast<stub::Graph*>(exec)->tasks) stream_of(stream).push(task);

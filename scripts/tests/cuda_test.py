@@ -101,12 +101,14 @@ class Records(CudaTest):
             ["--slot-bytes", "8"],
             ["--slot-bytes", "1T"],
             ["--channels", "0"],
-            ["--threads", "2000"],
+            ["--threads", "0"],
+            ["--threads", "513"],
         ):
             with self.subTest(flags=flags):
                 done = sweep(*ONE[:2], *flags, env=stubbed())
                 self.assert_exit(done, 2)
                 self.assertIn(flags[1], done.stderr)
+        self.assertIn("'513' is no whole number from 1 to 512", done.stderr)
 
 
 class Clocks(CudaTest):
@@ -167,8 +169,20 @@ class Faults(CudaTest):
         self.assert_skipped(rows, "3 ranks", "2 channels", "6 blocks", "holds 1")
 
     def test_a_driver_that_makes_no_graph_is_a_skipped_row(self):
-        rows, _ = self.run_sweep(*ONE[:-1], "ring/graph", code=6, fault="no_graph")
-        self.assert_skipped(rows, "making a graph")
+        for fault, words in (
+            ("no_graph", "making a graph"),
+            ("no_capture", "launching ring_all_reduce_f32"),
+            ("no_graph_launch", "launching a graph"),
+        ):
+            with self.subTest(fault=fault):
+                self.csv.unlink(missing_ok=True)
+                rows, _ = self.run_sweep(*ONE[:-1], "ring/graph", code=6, fault=fault)
+                self.assert_skipped(rows, words)
+
+    def test_where_a_graph_is_refused_kernels_are_launched(self):
+        rows, _ = self.run_sweep(*ONE[:-1], "one_shot,ring,ring/graph,two_shot", fault="no_capture")
+        status = {row["algorithm"]: row["status"] for row in rows}
+        self.assertEqual(status, {"one_shot": "ok", "ring": "ok", "ring/graph": "skipped", "two_shot": "ok"})
 
     def test_devices_that_do_not_reach_each_other_are_named(self):
         rows, _ = self.run_sweep(*ONE, code=6, fault="no_peer_access", devices=2)
