@@ -13,5 +13,7 @@ int main(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   const std::size_t ran = benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
-  return ran > 0 ? 0 : 6;  // a filter that matches nothing measured nothing
+  benchmark::
+      ClearRegisteredBenchmarks();  // and with them what they hold of a GPU, before main() ends
+  return ran > 0 ? 0 : 6;           // a filter that matches nothing measured nothing
 }
