@@ -3,6 +3,7 @@
 import unittest
 from pathlib import Path
 
+from cuda_support import stubbed
 from mpi_support import QUICK, MpiSweep
 from program import collmark
 from sweep_support import rows_of
@@ -139,9 +140,22 @@ class Told(unittest.TestCase):
 
     @unittest.skipUnless("MPI none" in collmark("--version").stdout, "this build has MPI")
     def test_a_build_without_mpi_refuses_to_run_as_copies(self):
-        done = collmark("sweep", "--backend", "mpi", OMPI_COMM_WORLD_SIZE="4", OMPI_COMM_WORLD_RANK="0")
-        self.assertEqual((done.returncode, done.stdout), (77, ""))
-        self.assertIn("no MPI", done.stderr)
+        for flags in (["mpi"], ["cuda", "--processes"], ["cuda"], ["threads"]):
+            with self.subTest(flags=flags):
+                copy = ["sweep", "--algorithm", "ring", "--sizes", "8", "--backend", *flags]
+                driver = stubbed(devices=4)
+                done = collmark(*copy, **driver, OMPI_COMM_WORLD_SIZE="4", OMPI_COMM_WORLD_RANK="0")
+                self.assertEqual((done.returncode, done.stdout), (77, ""), done.stderr)
+                self.assertRegex(done.stderr, r"\Acollmark: started as rank 0 of 4 by Open MPI.* has no MPI .*\n\Z")
+                other = collmark(*copy, **driver, OMPI_COMM_WORLD_SIZE="4", OMPI_COMM_WORLD_RANK="3")
+                self.assertEqual((other.returncode, other.stdout, other.stderr), (77, "", ""))  # told once
+
+    @unittest.skipUnless("MPI none" in collmark("--version").stdout, "this build has MPI")
+    def test_a_build_without_mpi_starts_no_process_for_each_gpu(self):
+        flags = ["--backend", "cuda", "--processes", "--algorithm", "ring", "--sizes", "8", "--ranks", "2"]
+        done = collmark("sweep", *flags, **stubbed(devices=2))
+        self.assertEqual(done.returncode, 77, done.stderr)
+        self.assertRegex(done.stderr + done.stdout, r"skipped.*not built into this version")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ import signal
 import unittest
 from pathlib import Path
 
+from cuda_support import stubbed
+from cuda_test import SMALL
 from mpi_support import ENDLESS, QUICK, MpiSweep, is_open_mpi, why_not
 from program import PROGRAM
 from slurm_support import Slurm
@@ -48,6 +50,25 @@ class StartedBySrun(MpiSweep):
         done = self.srun(2, "links", "--backend", "mpi", "--csv", self.csv)
         self.assert_exit(done, 0)
         self.assertEqual({(row["first"], row["second"]) for row in rows_of(self.csv)}, {("0", "1"), ("1", "0")})
+
+    def on_gpus(self, *words):
+        """Three tasks of a step, each with a GPU of the stub driver."""
+        sweep = ["sweep", *SMALL, "--ranks", "3", "--sizes", "1K", "--algorithm", "ring,two_shot", "--csv", self.csv]
+        command = self.slurm.command("srun", "--mpi=pmix", "-n", 3, *words, PROGRAM, *sweep)
+        self.assert_exit(self.run_program(*command, **stubbed(devices=3)), 0)
+        rows = rows_of(self.csv)
+        self.assertEqual([(row["backend"], row["status"], row["devices"]) for row in rows], [("cuda", "ok", "3")] * 2)
+        for row in rows:
+            self.assertEqual((row["wrong"], row["wire_bytes_busiest"]), ("0", row["wire_bytes_formula"]), row)
+            self.assertTrue(row["tuning"].startswith("processes=3 "), row)
+        gpus = {line.split(": ", 1)[1] for line in record_of(self.csv)["devices"]}
+        self.assertEqual(len(gpus), 3, gpus)
+
+    def test_tasks_take_a_gpu_each_and_share_their_memory(self):
+        self.on_gpus()
+
+    def test_tasks_that_see_one_gpu_each_share_its_memory_too(self):
+        self.on_gpus("sh", "-c", 'COLLMARK_STUB_VISIBLE=$SLURM_PROCID exec "$0" "$@"')
 
     def test_ranks_that_cannot_find_each_other_are_refused_instead_of_running_as_copies(self):
         flags = ["sweep", *QUICK, "--algorithm", "ring", "--csv", self.csv]
