@@ -12,13 +12,14 @@
 namespace collmark {
 namespace {
 
-constexpr int kMostChannels = 4'096, kMostSlots = 1'024;
+constexpr int kMostChannels = 4'096, kMostSlots = 1'024, kMostMisaligned = 63;
 constexpr std::int64_t kLeastSlot = 16, kMostSlot = 256 << 20;  // [bytes]
 
 }  // namespace
 
 GpuTuning KernelFlags::tuning() const {
-  GpuTuning asked{.channels = channels, .threads = threads, .slots = slots};
+  GpuTuning asked{
+      .channels = channels, .threads = threads, .slots = slots, .misaligned = misaligned};
   if (slots && !std::has_single_bit(static_cast<unsigned>(*slots)))
     throw Error(ErrorKind::usage, fmt::format("--slots {}: a link has 2, 4, 8, ... slots", *slots));
   if (slot_bytes.empty()) return asked;
@@ -41,11 +42,19 @@ void declare_kernels(CLI::App& command, KernelFlags& f) {
                      "cuda: of a slot, 16 to 256M (default: by size)");
 }
 
+void declare_misalignment(CLI::App& command, KernelFlags& f) {
+  command
+      .add_option("--misaligned", f.misaligned,
+                  "cuda: elements by which inputs miss a multiple of 16 bytes; outputs one more")
+      ->check(whole_in_range(0, kMostMisaligned));
+}
+
 void add_tuning(nlohmann::json& json, const GpuTuning& tuning) {
   if (tuning.channels) json["channels"] = *tuning.channels;
   if (tuning.threads) json["threads"] = *tuning.threads;
   if (tuning.slots) json["slots"] = *tuning.slots;
   if (tuning.slot) json["slot_bytes"] = tuning.slot->value;
+  if (tuning.misaligned) json["misaligned"] = *tuning.misaligned;
 }
 
 }  // namespace collmark

@@ -11,7 +11,7 @@
 namespace collmark {
 
 struct KernelFlags {
-  std::optional<int> channels = {}, threads = {}, slots = {};
+  std::optional<int> channels = {}, threads = {}, slots = {}, misaligned = {};
   std::string slot_bytes = {};
 
   /// Throws Error{usage}.
@@ -19,6 +19,8 @@ struct KernelFlags {
 };
 
 void declare_kernels(CLI::App& command, KernelFlags& flags);
+/// Of a command whose buffers are its kernels' own.
+void declare_misalignment(CLI::App& command, KernelFlags& flags);
 
 /// Adds what was asked for to a configuration.
 void add_tuning(nlohmann::json& json, const GpuTuning& tuning);

@@ -47,6 +47,7 @@ Json to_json(const GpuTuning& t) {
   if (t.threads) json["threads"] = *t.threads;
   if (t.slots) json["slots"] = *t.slots;
   if (t.slot) json["slot"] = t.slot->value;
+  if (t.misaligned) json["misaligned"] = *t.misaligned;
   return json;
 }
 
@@ -58,7 +59,8 @@ GpuTuning tuning_from_json(const Json& json) {
           .threads = number("threads"),
           .slots = number("slots"),
           .slot = json.contains("slot") ? std::optional(Bytes{json.at("slot").get<std::int64_t>()})
-                                        : std::nullopt};
+                                        : std::nullopt,
+          .misaligned = number("misaligned")};
 }
 
 template <class Item>

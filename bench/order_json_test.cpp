@@ -26,12 +26,13 @@ TEST(OrderJson, ACaseAndALinksOrderComeBackAsWhatTheyWere) {
 TEST(OrderJson, OrdersForGpusComeBackWithWhatWasAskedForAndNoMore) {
   Case c;
   c.ranks = 4;
-  const GpuCase asked{.c = c, .tuning = {.channels = 3, .slot = Bytes{64}}};
+  const GpuCase asked{.c = c, .tuning = {.channels = 3, .slot = Bytes{64}, .misaligned = 1}};
   const MpiOrder back = order_from_json(through_text(to_json(MpiOrder{asked})));
   const auto& gpu = std::get<GpuCase>(back);
   EXPECT_EQ(ranks_of(back), 4);
   EXPECT_EQ(gpu.tuning.channels, 3);
   EXPECT_EQ(gpu.tuning.slot, Bytes{64});
+  EXPECT_EQ(gpu.tuning.misaligned, 1);
   EXPECT_FALSE(gpu.tuning.threads.has_value());
   EXPECT_FALSE(gpu.tuning.slots.has_value());
   EXPECT_EQ(ranks_of(order_from_json(through_text(to_json(MpiOrder{GpusOrder{.ranks = 6}})))), 6);

@@ -132,6 +132,7 @@ void declare(CLI::App& sweep, SweepFlags& f) {
   declare_how(sweep, f);
   declare_run(sweep, f);
   declare_kernels(sweep, f.kernels);
+  declare_misalignment(sweep, f.kernels);
   declare_where(sweep, f);
 }
 

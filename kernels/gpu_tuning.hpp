@@ -16,6 +16,8 @@ struct GpuTuning {
   std::optional<int> threads = {};   // of a block
   std::optional<int> slots = {};     // of a link: 2, 4, 8, ...
   std::optional<Bytes> slot = {};
+  // Elements by which inputs begin behind a multiple of 16 bytes, and outputs one more; that costs time, and is for proofs.
+  std::optional<int> misaligned = {};
 };
 
 }  // namespace collmark

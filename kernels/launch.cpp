@@ -75,6 +75,7 @@ void GpuCollective::add_part(KernelJob::Ranks ranks, Gpu& gpu) {
 void GpuCollective::tune(const GpuTuning& asked) {
   const GpuFacts& facts = gpus_[0].facts();
   const std::int64_t size = buffer_of(task_.payload).value;
+  misaligned_ = asked.misaligned.value_or(0);
   threads_ = asked.threads.value_or(smallest(std::min(kKernelThreads, facts.most_threads)));
   tuning_.channels = asked.channels.value_or(1);
   tuning_.slots = asked.slots.value_or(kSlots);
@@ -110,9 +111,15 @@ void GpuCollective::allocate(Bytes buffer) {
       memory_.emplace_back(stream.gpu(), size);
       return memory_.back().data();
     };
+    const auto shifted = [&](int elements) {
+      const Bytes shift{elements * static_cast<std::int64_t>(size_of(task_.payload.dtype))};
+      return fresh({buffer.value + shift.value}) + shift.value;
+    };
     const bool in_place = task_.placement == Placement::in_place;
-    reach_.inputs.push_back(place_.buffers.empty() ? fresh(buffer) : place_.buffers[at(r)]);
-    reach_.outputs.push_back(in_place ? reach_.inputs.back() : fresh(buffer));
+    reach_.inputs.push_back(place_.buffers.empty() ? shifted(misaligned_) : place_.buffers[at(r)]);
+    reach_.outputs.push_back(in_place          ? reach_.inputs.back()
+                             : misaligned_ > 0 ? shifted(misaligned_ + 1)
+                                               : fresh(buffer));
     const Bytes piece{static_cast<std::int64_t>(job_->piece_size())};
     reach_.pieces.push_back(fresh(piece));
     stream.set(reach_.pieces.back(), 0, piece);
@@ -140,8 +147,9 @@ void GpuCollective::lay_out(Part& part) {
 }
 
 std::string GpuCollective::tuning() const {
-  return fmt::format("channels={} threads={} slots={} slot_bytes={}", job_->channels(), threads_,
-                     tuning_.slots, tuning_.slot.value);
+  return fmt::format("channels={} threads={} slots={} slot_bytes={}{}", job_->channels(), threads_,
+                     tuning_.slots, tuning_.slot.value,
+                     misaligned_ > 0 ? fmt::format(" misaligned={}", misaligned_) : "");
 }
 
 void GpuCollective::set_looks(std::uint32_t looks) {

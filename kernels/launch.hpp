@@ -125,6 +125,7 @@ class GpuCollective final : public DeviceCollective {
   RankRange here_;
   Tuning tuning_;
   int threads_ = 0;
+  int misaligned_ = 0;  // elements
   RankSpread spread_;
   GpuPlace place_;
   std::string symbol_;

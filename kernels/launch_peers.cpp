@@ -63,14 +63,16 @@ int GpuCollective::resident_blocks() const {
 void GpuCollective::allocate_own() {
   const bool in_place = task_.placement == Placement::in_place;
   const auto element = static_cast<std::int64_t>(size_of(task_.payload.dtype));
+  const std::int64_t shift = misaligned_ * element, more = misaligned_ > 0 ? element : 0;
   const std::int64_t each =
-      (task_.payload.count.value * element + kAligned - 1) / kAligned * kAligned;
-  const std::int64_t output = in_place ? 0 : each, piece = output + each;
+      (task_.payload.count.value * element + shift + more + kAligned - 1) / kAligned * kAligned;
+  const std::int64_t output = in_place ? shift : each + shift + more;
+  const std::int64_t piece = in_place ? each : 2 * each;
   const Bytes piece_size{static_cast<std::int64_t>(job_->piece_size())};
   GpuStream& stream = this->stream(0);
   shared_ = std::make_unique<IpcMemory>(stream.gpu(), Bytes{piece} + piece_size, *peers_);
   for (int r = 0; r < task_.ranks; ++r) {
-    reach_.inputs.push_back(shared_->of(r));
+    reach_.inputs.push_back(shared_->of(r) + shift);
     reach_.outputs.push_back(shared_->of(r) + output);
     reach_.pieces.push_back(shared_->of(r) + piece);
   }

@@ -39,6 +39,26 @@ TEST(GpuCollective, ConsecutiveRanksShareADevice) {
   EXPECT_EQ(Running(gpus, ring(1, 10)).collective.devices(), 1);
 }
 
+TEST(GpuCollective, BuffersMissAMultipleOf16BytesByWhatIsAskedFor) {
+  const WithStub stub;
+  Gpus gpus;
+  GpuTuning asked = kSmall;
+  asked.misaligned = 3;
+  KernelTask task = ring(2, 10);
+  const auto past_a_pack = [](const std::byte* at) {
+    return reinterpret_cast<std::uintptr_t>(at) % 16;
+  };
+  const GpuCollective apart(gpus, task, asked);
+  task.placement = Placement::in_place;
+  const GpuCollective in_place(gpus, task, asked);
+  for (int rank = 0; rank < 2; ++rank) {
+    EXPECT_EQ(past_a_pack(apart.input(rank)), 12u);
+    EXPECT_EQ(past_a_pack(apart.output(rank)), 0u);
+    EXPECT_EQ(past_a_pack(in_place.input(rank)), 12u);
+    EXPECT_EQ(in_place.output(rank), in_place.input(rank));
+  }
+}
+
 TEST(GpuCollective, RunsInStreamsAndBuffersOfOthers) {
   const WithStub stub("", 2);
   Gpus gpus;

@@ -4,12 +4,15 @@ them a multiprocessor holds at once. Blocks that wait for each other must all be
 
     scripts/cubin.py build/kernels/kernels.fatbin [--threads 512]        the bound of each kind of kernel
     scripts/cubin.py build/kernels/kernels.fatbin --all                  of every kernel
+    scripts/cubin.py build/kernels/kernels.fatbin --check                what breaks code_rules.py; 5 if anything does
 
     for arch, kernels in images(Path("kernels.fatbin").read_bytes()): ...
 
 An instruction of sm_80, sm_90 or sm_100 has 16 bytes; bits 0 to 11 are its operation, bits 73 to 75 the width of an
-access, bits 77 to 84 its kind. NVIDIA does not publish that: kernel_code_test.py compiles one kernel for each of
-them and looks for it here, so that a compiler that writes another code is noticed.
+access, bits 77 to 84 its kind. The lowest four of those are 0 for a weak access; for a strong one, which a flag
+needs, they are the scope that it holds in. An acquire is a strong load and then the first-level cache invalidated
+(CCTL.IVALL), a release a fence (MEMBAR) and then a strong store. NVIDIA does not publish that: kernel_code_test.py
+compiles one kernel for each of them and looks for it here, so that a compiler that writes another code is noticed.
 """
 
 import argparse
@@ -20,7 +23,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import code_rules
+
 GLOBAL = {0x981: "load", 0x986: "store", 0x980: "load", 0x985: "store"}  # LDG, STG, LD, ST
+ATOMIC = {0x3A9, 0x38B}  # ATOMG, ATOM: compare and swap
+FENCE, INVALIDATE = 0x992, 0x98F  # MEMBAR, CCTL
+WEAK, SYSTEM = 0x0, 0xA  # of an access; 5 is a block's threads, 7 the GPU
+FENCE_OF_SYSTEM = 3  # bits 76 and 77 of a fence
+ALL_LINES = 2  # bits 88 to 95 of CCTL
 LOCAL = {0x983: "load", 0x387: "store"}  # LDL, STL
 WIDTHS = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 8, 6: 16}  # [bytes]
 NON_COHERENT = 0xF4  # of LDG
@@ -43,6 +53,13 @@ class Code:
     accesses: Counter = field(default_factory=Counter)  # ("load" or "store", bytes): of global memory
     local: int = 0  # accesses to a thread's own memory: spilled registers, arrays that are indexed
     non_coherent: int = 0  # loads that may see old data
+    acquires: int = 0  # loads of flags, and the cache invalidated after them
+    looks: int = 0  # strong loads of 4 bytes that are no acquires
+    releases: int = 0  # stores of flags behind a fence of the whole system
+    bare_stores: int = 0  # strong stores of 4 bytes behind none
+    lines: Counter = field(default_factory=Counter)  # "load" or "store": strong, 16 bytes, data that carry their flags
+    other_strong: int = 0  # of other widths
+    narrow: int = 0  # strong accesses, compare-and-swaps too, that other GPUs and the host need not see
     registers: int = 0  # of a thread
     shared: int = 0  # [bytes] of a block
 
@@ -120,10 +137,51 @@ def registers_of(parts: dict[str, bytes]) -> dict[str, int]:
     return found
 
 
+class Flags:
+    """Goes through a kernel's instructions as they stand: what orders what is decided by the one before, or behind."""
+
+    def __init__(self, code: Code) -> None:
+        self.code = code
+        self.fenced = False  # nothing was stored since
+        self.loaded = False  # a flag, and no cache was invalidated since
+
+    def see(self, operation: int, high: int) -> None:
+        strong = operation in GLOBAL and high >> 13 & 0xF != WEAK
+        if (strong or operation in ATOMIC) and high >> 13 & 0xF != SYSTEM:
+            self.code.narrow += 1
+        if operation == FENCE:
+            self.fenced = high >> 12 & 3 == FENCE_OF_SYSTEM
+        elif operation == INVALIDATE and self.loaded and high >> 24 & 0xFF == ALL_LINES:
+            self.code.looks -= 1
+            self.code.acquires += 1
+            self.loaded = False
+        elif operation in GLOBAL:
+            way, width = GLOBAL[operation], WIDTHS.get(high >> 9 & 7, 0)
+            if strong:
+                self.access(way, width)
+            if way == "store":
+                self.fenced = False
+
+    def access(self, way: str, width: int) -> None:
+        if width == 16:
+            self.code.lines[way] += 1
+        elif width != 4:
+            self.code.other_strong += 1
+        elif way == "load":
+            self.code.looks += 1
+            self.loaded = True
+        elif self.fenced:
+            self.code.releases += 1
+        else:
+            self.code.bare_stores += 1
+
+
 def code_of(text: bytes) -> Code:
     code = Code(instructions=len(text) // 16)
+    flags = Flags(code)
     for low, high in struct.iter_unpack("<QQ", text):
         operation = low & 0xFFF
+        flags.see(operation, high)
         if operation in GLOBAL:
             code.accesses[GLOBAL[operation], WIDTHS.get(high >> 9 & 7, 0)] += 1
             code.non_coherent += operation == 0x981 and high >> 13 & 0xFF == NON_COHERENT
@@ -136,6 +194,7 @@ def main() -> None:
     parser.add_argument("code", type=Path, help="a cubin or an uncompressed fatbin")
     parser.add_argument("--threads", type=int, default=512, help="of a block (default: 512)")
     parser.add_argument("--all", action="store_true", help="every kernel, not only the least of each kind")
+    parser.add_argument("--check", action="store_true", help="whether every kernel keeps the rules")
     options = parser.parse_args()
     try:
         found = list(images(options.code.read_bytes()))
@@ -143,6 +202,10 @@ def main() -> None:
         sys.exit(f"cubin.py: {options.code}: {fault.strerror}")
     if not found:
         sys.exit(f"cubin.py: {options.code} holds no machine code")
+    if options.check:
+        broken = [f"sm_{arch} {name}: {words}" for arch, all_of in found for name, words in code_rules.broken(all_of)]
+        print("\n".join([*broken, f"{len(broken)} rules broken in {sum(len(k) for _, k in found)} kernels"]))
+        sys.exit(5 if broken else 0)
     print(f"blocks of {options.threads} threads that a multiprocessor holds at once, and registers of a thread")
     for arch, kernels_of_arch in found:
         least = {}

@@ -8,6 +8,7 @@ int main(int argc, char** argv) {
   collmark::micro::register_reduce();
   collmark::micro::register_packing();
   collmark::micro::register_gpu_packing();
+  collmark::micro::register_nccl_call();
   collmark::micro::register_schedule();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;

@@ -73,6 +73,14 @@ class Rows(CudaJob):
             rows, _ = self.join(3, *SMALL, "--ranks", "3", "--sizes", "1K", *flags)
             self.assert_all_ok(rows)
 
+    def test_buffers_that_miss_a_multiple_of_16_bytes(self):
+        what = ["--dtype", "f32,u8", "--placement", "in_place,out_of_place", "--misaligned", "3"]
+        algorithms = "ring,ring_interpreted,two_shot,one_shot/LL"
+        rows, _ = self.join(3, *SMALL, "--ranks", "3", "--sizes", "1K", "--algorithm", algorithms, *what)
+        self.assertEqual(len(rows), 16)
+        self.assert_all_ok(rows)
+        self.assertTrue(all(row["tuning"].endswith(" misaligned=3") for row in rows))
+
     def test_dtypes_placements_modes_and_caches(self):
         what = ["--dtype", "bf16,i64", "--op", "avg", "--placement", "in_place,out_of_place"]
         rows, _ = self.join(3, *SMALL, "--ranks", "3", "--sizes", "1K", "--algorithm", "ring,two_shot", *what)

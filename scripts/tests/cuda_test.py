@@ -94,6 +94,15 @@ class Records(CudaTest):
         self.assertEqual(row["tuning"], "channels=2 threads=4 slots=8 slot_bytes=64")
         self.assertEqual(record_of(self.csv)["configuration"]["slot_bytes"], 64)
 
+    def test_buffers_that_miss_a_multiple_of_16_bytes_give_the_same_results(self):
+        kernels = "ring,ring_interpreted,one_shot/LL"
+        flags = ["--ranks", "3", "--sizes", "1K", "--dtype", "f32,u8", "--placement", "in_place,out_of_place"]
+        rows, _ = self.run_sweep(*SMALL, "--algorithm", kernels, *flags, "--misaligned", "3")
+        self.assertEqual(len(rows), 12)
+        self.assertEqual({row["status"] for row in rows}, {"ok"})
+        self.assertTrue(all(row["tuning"].endswith(" misaligned=3") for row in rows))
+        self.assertEqual(record_of(self.csv)["configuration"]["misaligned"], 3)
+
     def test_tuning_that_makes_no_sense_is_refused(self):
         for flags in (
             ["--slots", "3"],
@@ -101,6 +110,7 @@ class Records(CudaTest):
             ["--slot-bytes", "8"],
             ["--slot-bytes", "1T"],
             ["--channels", "0"],
+            ["--misaligned", "64"],
             ["--threads", "0"],
             ["--threads", "513"],
         ):
