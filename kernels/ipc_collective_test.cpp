@@ -91,55 +91,63 @@ TEST(IpcMemory, EachRankReachesThePieceOfTheOther) {
   });
 }
 
-TEST(IpcMemory, WhatOneRankCannotDoBothRefuseAndAllIsGivenBack) {
-  for (const auto& [fault, words] : {std::pair{"ipc_refused", "rank 1 on GPU 1"},
-                                     {"no_ipc", "cannot share memory with other processes"},
-                                     {"out_of_memory@1", "allocating"}})
-    with_two_processes(fault, [words = words](Gpus& gpus, GpuPeers& peers) {
-      const Bytes before = gpus[0].free_memory();
-      try {
-        const IpcMemory memory(gpus[0], Bytes{3000}, peers);
-        ADD_FAILURE() << words;
-      } catch (const Unsupported& e) {
-        EXPECT_THAT(e.what(), testing::HasSubstr(words));
-      }
-      EXPECT_TRUE(peers.in_step());
-      EXPECT_EQ(gpus[0].free_memory(), before);
-    });
+class RefusedIpcMemory : public testing::TestWithParam<std::pair<std::string, std::string>> {};
+
+TEST_P(RefusedIpcMemory, OfOneRankBothRefuseAndAllIsGivenBack) {
+  with_two_processes(GetParam().first, [](Gpus& gpus, GpuPeers& peers) {
+    const Bytes before = gpus[0].free_memory();
+    try {
+      const IpcMemory memory(gpus[0], Bytes{3000}, peers);
+      ADD_FAILURE() << GetParam().second;
+    } catch (const Unsupported& e) {
+      EXPECT_THAT(e.what(), testing::HasSubstr(GetParam().second));
+    }
+    EXPECT_TRUE(peers.in_step());
+    EXPECT_EQ(gpus[0].free_memory(), before);
+  });
 }
 
-TEST(GpuCollectiveOfTwoProcesses, SumsAgainAndAgain) {
-  for (const char* const name : {"ring", "two_shot", "ring_interpreted", "one_shot/LL"})
-    with_two_processes("", [name](Gpus& gpus, GpuPeers& peers) {
-      constexpr std::int64_t kCount = 300;
-      const KernelTask task{
-          .name = parse_kernel_name(name), .ranks = kRanks, .payload = {.count = {kCount}}};
-      GpuCollective collective(gpus, peers, task, kSmall);
-      GpuStream& stream = collective.stream(0);
-      GpuClock clock({&stream}, HostPatience{});
-      std::vector<float> values(kCount), sums(kCount);
-      const Bytes size{kCount * std::int64_t{sizeof(float)}};
-      for (int run = 0; run < 3; ++run) {
-        std::iota(values.begin(), values.end(), static_cast<float>(peers.rank() + run));
-        stream.copy_to_device(collective.input(peers.rank()),
-                              reinterpret_cast<const std::byte*>(values.data()), size);
-        if (run == 0) {
-          clock.finish();
-          peers.barrier();
-        }
-        collective.run();
-        stream.copy_to_host(reinterpret_cast<std::byte*>(sums.data()),
-                            collective.output(peers.rank()), size);
-        clock.finish();
-        for (std::int64_t i = 0; i < kCount; ++i)
-          ASSERT_EQ(sums[static_cast<std::size_t>(i)], static_cast<float>(2 * (i + run) + 1))
-              << name << ", run " << run;
-      }
-      collective.queue_report();
+INSTANTIATE_TEST_SUITE_P(
+    All, RefusedIpcMemory,
+    testing::Values(std::pair("ipc_refused", "rank 1 on GPU 1"),
+                    std::pair("no_ipc", "cannot share memory with other processes"),
+                    std::pair("out_of_memory@1", "allocating")),
+    [](const auto& test) { return test.param.first.substr(0, test.param.first.find('@')); });
+
+class GpuCollectiveOfTwoProcesses : public testing::TestWithParam<std::string> {};
+
+TEST_P(GpuCollectiveOfTwoProcesses, SumsAgainAndAgain) {
+  with_two_processes("", [](Gpus& gpus, GpuPeers& peers) {
+    constexpr std::int64_t kCount = 300;
+    const KernelTask task{
+        .name = parse_kernel_name(GetParam()), .ranks = kRanks, .payload = {.count = {kCount}}};
+    GpuCollective collective(gpus, peers, task, kSmall);
+    GpuStream& stream = collective.stream(0);
+    GpuClock clock({&stream}, HostPatience{});
+    clock.finish();
+    peers.barrier();
+    std::vector<float> values(kCount), sums(kCount);
+    const Bytes size{kCount * std::int64_t{sizeof(float)}};
+    for (int run = 0; run < 3; ++run) {
+      std::iota(values.begin(), values.end(), static_cast<float>(peers.rank() + run));
+      stream.copy_to_device(collective.input(peers.rank()),
+                            reinterpret_cast<const std::byte*>(values.data()), size);
+      collective.run();
+      stream.copy_to_host(reinterpret_cast<std::byte*>(sums.data()),
+                          collective.output(peers.rank()), size);
       clock.finish();
-      EXPECT_FALSE(collective.gave_up());
-    });
+      for (std::int64_t i = 0; i < kCount; ++i)
+        ASSERT_EQ(sums[static_cast<std::size_t>(i)], static_cast<float>(2 * (i + run) + 1))
+            << "run " << run;
+    }
+    collective.queue_report();
+    clock.finish();
+    EXPECT_FALSE(collective.gave_up());
+  });
 }
+
+INSTANTIATE_TEST_SUITE_P(All, GpuCollectiveOfTwoProcesses,
+                         testing::Values("ring", "two_shot", "ring_interpreted", "one_shot/LL"));
 
 }  // namespace
 }  // namespace collmark

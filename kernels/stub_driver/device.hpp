@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -77,6 +78,11 @@ class Machine : private Observer {
                              : std::chrono::steady_clock::now();
   }
 
+  /// A launch never ends.
+  [[nodiscard]] bool hangs() const { return hangs_.load(std::memory_order_relaxed); }
+  /// Makes room for the next one that watches kernels.
+  void leave() { watching_.reset(); }
+
   /// After a crash every call says so.
   [[nodiscard]] cu::Status state() const { return state_.load(std::memory_order_acquire); }
   void crashed() { state_.store(cu::Status::launch_failed, std::memory_order_release); }
@@ -133,11 +139,13 @@ class Machine : private Observer {
   std::map<cu::Pointer, Allocation> memory_;
   std::map<cu::Pointer, std::unique_ptr<SharedMemory>> opened_;
   std::map<Stream*, std::unique_ptr<Stream>> streams_;
-  Watching watching_{*this};  // the kernels
+  std::atomic<bool> hangs_{false};
+  std::optional<Watching> watching_{std::in_place, static_cast<Observer&>(*this)};  // kernels
 };
 
 [[nodiscard]] Machine& machine();
-/// A new one, as the environment says now. Nothing of the old one may be in use.
+/// A new one, as the environment says now. Nothing of the old one may be in use, unless it hangs: then it stays, with its
+/// threads.
 void start_over();
 
 }  // namespace collmark::stub

@@ -71,20 +71,20 @@ class Measured(LinksOfGpus):
 
 class Figures(LinksOfGpus):
     def test_by_a_clock_that_is_played_every_cell_is_known(self):
-        """Device d takes (d + 1) us a launch and half of it a copy by the driver; 5000 B in 1 us are 5 GB/s."""
-        self.links(devices=3, COLLMARK_STUB_STEP_NS="1000")
+        """Device d takes 2 (d + 1) ms a launch and half of it a copy by the driver; 5000 B in 2 ms are 0.0025 GB/s."""
+        self.links(devices=3, COLLMARK_STUB_STEP_NS="2000000")
         rows = rows_of(self.csv)
         self.assertEqual(len(rows), 9)
         for row in rows:
             first, second = int(row["first"]), int(row["second"])
             slower, reader = max(first, second) + 1, second + 1
-            shared = "" if first == second else 5 / reader
-            launch = 1000 * reader if first == second else ""
+            shared = "" if first == second else 0.0025 / reader
+            launch = 2e6 * reader if first == second else ""
             for name, value in (
-                ("flag_ns", slower * 0.5),  # half of a round trip, 1000 of which are a launch
-                ("low_latency_ns", slower * 0.5),
-                ("copy_gb_per_s", 5 / reader),
-                ("engine_gb_per_s", 10 / reader),
+                ("flag_ns", slower * 2e6 / 40),  # half of a round trip, 20 of which are a launch
+                ("low_latency_ns", slower * 2e6 / 40),
+                ("copy_gb_per_s", 0.0025 / reader),
+                ("engine_gb_per_s", 0.005 / reader),
                 ("shared_gb_per_s", shared),
                 ("launch_ns", launch),
             ):
