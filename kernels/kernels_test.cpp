@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "collectives/error.hpp"
 #include "kernels/kernel_case.hpp"
 #include "kernels/kernel_job.hpp"
@@ -89,6 +91,27 @@ TEST(Kernels, EqualTheReferenceUnderManySchedules) {
       c.seed = 1000 * seed;
       EXPECT_EQ(differs(c), "") << words(c);
     }
+}
+
+/// Chunks of no pack to three, each with one element less and more.
+TEST_P(KernelsOfRanks, EqualTheReferenceForWholePacksAndTheirNeighbours) {
+  constexpr int kPack = 4;  // elements
+  const int n = GetParam();
+  for (const NamedKernel& kernel : hand_written_kernels()) {
+    if (!supports(kernel, n)) continue;
+    for (int packs = 0; packs <= 3; ++packs)
+      for (int count = std::max(0, packs * kPack - 1); count <= packs * kPack + 1; ++count) {
+        KernelCase c = case_of(kernel, n);
+        c.payload.count = {n * count};
+        c.placement = count % 2 == 0 ? Placement::in_place : Placement::out_of_place;
+        c.channels = 1;
+        c.lanes = 2;
+        c.slot_elements = 2 * kPack;
+        c.launches = 4;
+        c.seed = static_cast<std::uint64_t>(1000 * n + 10 * packs + count);
+        EXPECT_EQ(differs(c), "") << words(c);
+      }
+  }
 }
 
 TEST(Kernels, EqualTheReferenceOnRealThreads) {

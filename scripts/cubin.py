@@ -40,7 +40,8 @@ VALUE_FOLLOWS = 4  # the kind of entry that says how long it is
 
 # Of a multiprocessor of sm_80, sm_90 and sm_100, by the CUDA C++ Programming Guide, "Compute Capabilities".
 THREADS, BLOCKS, REGISTERS, WARP = 2048, 32, 65536, 32
-REGISTER_UNIT = 256  # a warp's registers are handed out in so many
+REGISTER_UNIT = 256  # a warp's registers are handed out in so many ...
+PARTITIONS = 4  # ... and lie in one of the parts that the multiprocessor is made of: cuda_occupancy.h of CUDA 13.0
 SHARED = {80: 164 << 10, 90: 228 << 10, 100: 228 << 10}  # [bytes]
 SHARED_OF_SYSTEM = 1 << 10  # [bytes] of each block
 
@@ -70,7 +71,7 @@ class Code:
         return min(
             BLOCKS,
             THREADS // (warps * WARP),
-            REGISTERS // (of_warp * warps) if of_warp else BLOCKS,
+            PARTITIONS * (REGISTERS // PARTITIONS // of_warp) // warps if of_warp else BLOCKS,
             SHARED[arch] // (self.shared + SHARED_OF_SYSTEM),
         )
 
