@@ -27,7 +27,20 @@ sigset_t stop_signals() {
   return set;
 }
 
+/// Is SIGHUP ignored, before any library's own constructor runs? The UCX library of some MPIs takes the signal for
+/// itself there (UCX_DEBUG_SIGNO), and whether nohup had it ignored can be told no more.
+bool began_without_hangup = false;
+[[gnu::no_sanitize("thread", "address", "undefined")]] void look(int, char**, char**) {
+  began_without_hangup = is_ignored(SIGHUP);
+}
+[[gnu::section(".preinit_array"), gnu::used]] void (*const before_libraries)(int, char**,
+                                                                             char**) = look;
+
 }  // namespace
+
+void honour_nohup() {
+  if (began_without_hangup) std::signal(SIGHUP, SIG_IGN);
+}
 
 InterruptListener::InterruptListener(std::function<void()> on_interrupt)
     : on_interrupt_(std::move(on_interrupt)) {

@@ -7,6 +7,9 @@
 
 namespace collmark {
 
+/// Ignores SIGHUP if the program was started so, whatever its libraries have made of that meanwhile. For main().
+void honour_nohup();
+
 /// While it lives, the first SIGINT, SIGTERM or SIGHUP (but not one that nohup has ignored) calls
 /// `on_interrupt`, from a thread of its own so that it may lock, and is remembered; a second one
 /// ends the program at once, as if nobody listened. Create it before other threads: they inherit

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "bench/command.hpp"
+#include "bench/interrupt.hpp"
 #include "bench/mpi_support.hpp"
 #include "bench/output.hpp"
 #include "bench/usage_error.hpp"
@@ -98,6 +99,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using collmark::ErrorKind;
   collmark::keep_standard_streams();
+  collmark::honour_nohup();
   std::signal(SIGPIPE,
               SIG_IGN);  // a closed reader shows as EPIPE, where it can be told from a full disk
   try {

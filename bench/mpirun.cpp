@@ -34,7 +34,7 @@ void add_open_mpi_options(std::vector<std::string>& words, const MpirunRequest& 
                           const std::vector<std::string>& own) {
   if (!request.hostfile.empty()) append(words, {"--hostfile", request.hostfile});
   if (!mentions(own, "map-by") && !mentions(own, "oversubscribe") && !mentions(own, "rankfile"))
-    append(words, {"--map-by", ":OVERSUBSCRIBE"});
+    append(words, {"--map-by", "slot:OVERSUBSCRIBE"});  // 5 without "slot": all on one host
   if (request.cores == 0 || mentions(own, "bind-to")) return;
   append(words, {"--bind-to", is_crowded(request) ? "none" : "core"});
 }

@@ -24,7 +24,7 @@ const Mpirun kHydra{.path = "/bin/mpirun", .dialect = Mpirun::Dialect::hydra};
 TEST(Mpirun, RanksThatHaveACoreEachAreBoundToIt) {
   const ChildCommand command = mpirun_command(
       kOpenMpi, {.ranks = 2, .cores = 2, .hostfile = "", .arguments = ""}, {"p", "q"});
-  EXPECT_THAT(command.words, ElementsAre("/bin/mpirun", "-n", "2", "--map-by", ":OVERSUBSCRIBE",
+  EXPECT_THAT(command.words, ElementsAre("/bin/mpirun", "-n", "2", "--map-by", "slot:OVERSUBSCRIBE",
                                          "--bind-to", "core", "p", "q"));
   EXPECT_THAT(command.environment, Contains("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"));
   EXPECT_THAT(command.environment, Not(Contains("OMPI_MCA_mpi_yield_when_idle=1")));
@@ -49,7 +49,7 @@ TEST(Mpirun, AHostfileIsNamedInEachDialect) {
   const MpirunRequest request{.ranks = 8, .cores = 0, .hostfile = "hosts", .arguments = ""};
   EXPECT_THAT(mpirun_command(kOpenMpi, request, {"p"}).words,
               ElementsAre("/bin/mpirun", "-n", "8", "--hostfile", "hosts", "--map-by",
-                          ":OVERSUBSCRIBE", "p"));
+                          "slot:OVERSUBSCRIBE", "p"));
   EXPECT_THAT(mpirun_command(kHydra, request, {"p"}).words,
               ElementsAre("/bin/mpirun", "-n", "8", "-f", "hosts", "p"));
 }

@@ -15,6 +15,7 @@
 #   --hosts N        2 to 250 (default 4)              --racks R       N/R hosts each (default 1)
 #   --rate RATE      of each host's link, as tc writes it: 200mbit, 1gbit (default 200mbit)
 #   --uplink RATE    of each rack's link to the others (default: --rate)
+#   --delay TIME     one way, from each host to its switch, where the kernel has netem: 500us, 10ms (default: none)
 #   --name NAME      several clusters side by side (default: default)
 #
 # `mpirun -n N PROGRAM` inside runs one process on each host. Needs root, or a kernel that lets users make namespaces.
@@ -32,12 +33,12 @@ fail() { echo "emulated_cluster.sh: $*" >&2; exit 2; }
 missing() { echo "emulated_cluster.sh: needs $1: apt-get install iproute2 util-linux" >&2; exit 77; }
 refused() { echo "emulated_cluster.sh: the kernel refused: $*" >&2; exit 77; }
 
-hosts=4 racks=1 rate=200mbit uplink='' name=default stale=''
+hosts=4 racks=1 rate=200mbit uplink='' delay='' name=default stale=''
 command=()
 parse() {
   while (($#)); do
     case $1 in
-      --hosts | --racks | --rate | --uplink | --name)
+      --hosts | --racks | --rate | --uplink | --delay | --name)
         (($# > 1)) || fail "$1 needs a value"
         printf -v "${1#--}" %s "$2"
         shift 2 ;;
@@ -46,7 +47,7 @@ parse() {
         stale=yes
         shift ;;
       --) shift; command=("$@"); break ;;
-      *) fail "unknown option '$1'; there are: --hosts, --racks, --rate, --uplink, --name, --stale, and -- before the command" ;;
+      *) fail "unknown option '$1'; there are: --hosts, --racks, --rate, --uplink, --delay, --name, --stale, and -- before the command" ;;
     esac
   done
   [[ $hosts =~ ^[0-9]{1,3}$ ]] && ((10#$hosts >= 2 && 10#$hosts <= 250)) || fail "--hosts must be 2 to 250, not '$hosts'"
@@ -57,6 +58,7 @@ parse() {
   for r in "$rate" "$uplink"; do
     [[ $r =~ ^[1-9][0-9]*(kbit|mbit|gbit)$ ]] || fail "a rate is a number and kbit, mbit or gbit (200mbit), not '$r'"
   done
+  [[ ! $delay || $delay =~ ^[1-9][0-9]*(us|ms)$ ]] || fail "a delay is a number and us or ms (10ms), not '$delay'"
   [[ $name =~ ^[A-Za-z0-9_-]{1,32}$ ]] || fail "--name takes letters, digits, - and _, not '$name'"
   hosts=$((10#$hosts)) racks=$((10#$racks))
   # The first process of a cluster is told, since a user may be called root there; nobody else listens.
@@ -67,10 +69,15 @@ parse() {
 
 # ---- inside the namespaces -------------------------------------------------------------------------------------------
 
-shape() {  # shape PID|- DEVICE RATE: a link's one direction
-  local where=()
+shape() {  # shape PID|- DEVICE RATE [DELAY]: a link's one direction
+  local where=() parent=root
   [[ $1 == - ]] || where=(nsenter -t "$1" --net)
-  "${where[@]}" tc qdisc add dev "$2" root tbf rate "$3" burst $burst limit $depth
+  if [[ ${4-} ]]; then
+    "${where[@]}" tc qdisc add dev "$2" root handle 1: netem delay "$4" limit 10000
+    parent='parent 1:1'
+  fi
+  # shellcheck disable=SC2086  # two words
+  "${where[@]}" tc qdisc add dev "$2" $parent tbf rate "$3" burst $burst limit $depth
 }
 
 add_switch() { ip link add "$1" type bridge && ip link set "$1" up; }
@@ -87,16 +94,19 @@ add_rack() {  # its switch, and its uplink
 
 add_host() {
   local i=$1 pid
-  unshare --net --uts bash -c 'hostname "$0"; exec sleep infinity' "host$i" &
+  unshare --net --uts bash -c 'hostname "$0"; exec sleep infinity' "host$i" 2>"$state/why" &
   pid=$!
-  until [[ $(nsenter -t $pid --uts hostname 2>/dev/null) == "host$i" ]]; do kill -0 $pid && sleep 0.01; done
+  until [[ $(nsenter -t $pid --uts hostname 2>/dev/null) == "host$i" ]]; do
+    kill -0 $pid 2>/dev/null || { { set +x; } 2>/dev/null; sed '1i+ unshare --net --uts' "$state/why" >&2; exit 1; }
+    sleep 0.01
+  done
   ip link add "port$i" type veth peer name eth0 netns $pid
   ip link set "port$i" master "rack$((i / (hosts / racks)))" up
   nsenter -t $pid --net bash -euc "
     ip link set lo up; ip addr add $net.$((i + 1))/24 dev eth0; ip link set eth0 up gso_max_size $packet
     echo 0 >/proc/sys/net/ipv4/tcp_slow_start_after_idle
     echo reno >/proc/sys/net/ipv4/tcp_congestion_control"  # there in every kernel, whatever its own choice
-  shape "$pid" eth0 "$rate"
+  shape "$pid" eth0 "$rate" "$delay"
   shape - "port$i" "$rate"
   echo "host$i $pid" >>"$state/hosts"
   echo "host$i slots=1" >>"$state/hostfile"
@@ -149,13 +159,30 @@ remove_stale() {
   done
 }
 
+# Signals that come while something is made or started wait until it is, so that what ends it knows of it. No $( )
+# meanwhile: bash 5.2 may run a trap in the midst of reading one, and stumbles.
+ended=''
+later() { trap 'ended=130' INT; trap 'ended=143' TERM; trap 'ended=129' HUP; }
+
+why() { awk '/^[^+]/ { said = call $0 } { call = $0 " " } END { print said }' "$state/log"; }  # the refused call
+
+undo() {  # a cluster that is not up yet
+  if [[ ${keeper-} ]]; then kill -KILL "$keeper" && wait "$keeper"; fi 2>/dev/null || true
+  remove
+}
+
 up() {
   if holder >/dev/null; then fail "cluster '$name' is up already; take it down, or choose another --name"; fi
   if [[ -e $state && ! -e $state/collmark-cluster ]]; then fail "$state exists, and is not a cluster's"; fi
   rm -rf "$state"
   remove_stale
+  local marker as=()
+  marker="$$ $(stat_of $$ 22) $(pids_here)"
+  [[ $(id -u) == 0 ]] || as=(--user --map-root-user)
+  later
   mkdir -m 700 -- "$state"
-  echo "$$ $(stat_of $$ 22) $(pids_here)" >"$state/collmark-cluster"
+  trap undo EXIT
+  echo "$marker" >"$state/collmark-cluster"
   mkdir "$state/tmp"
   cat >"$state/agent" <<AGENT
 #!/bin/sh
@@ -166,16 +193,18 @@ shift
 exec nsenter -t "\$pid" --net --uts -- sh -c "\$*"
 AGENT
   chmod +x "$state/agent"
-  local keeper as=()
-  [[ $(id -u) == 0 ]] || as=(--user --map-root-user)
   setsid "${bound[@]}" unshare "${as[@]}" --net --mount --uts --pid --fork --kill-child \
-    "$self" hold --hosts "$hosts" --racks "$racks" --rate "$rate" --uplink "$uplink" --name "$name" \
+    "$self" hold --hosts "$hosts" --racks "$racks" --rate "$rate" --uplink "$uplink" \
+    ${delay:+--delay "$delay"} --name "$name" \
     </dev/null >/dev/null 2>"$state/log" &
   keeper=$!
   until [[ -e $state/holder ]]; do
-    kill -0 $keeper 2>/dev/null || { local why; why=$(tail -n 2 "$state/log" | tr '\n' ' '); remove; refused "$why"; }
-    sleep 0.05
+    [[ ! $ended ]] || exit "$ended"
+    kill -0 $keeper 2>/dev/null || refused "$(why)"
+    { sleep 0.05; } 2>/dev/null || true
   done
+  [[ ! $ended ]] || exit "$ended"
+  trap - EXIT
 }
 
 remove() { [[ -e $state/collmark-cluster ]] && rm -rf -- "$state"; }
@@ -190,15 +219,20 @@ down() {
   remove || fail "there is no cluster '$name'"
 }
 
-pass_on() {  # pass_on SIGNAL STATUS: to the command and what it started, which have ten seconds to end
-  local i group
+pass_on() {  # pass_on STATUS: the signal of 128 less goes to the command and what it started, which have ten seconds to end
+  local i group=''
   trap '' INT TERM HUP
-  group=$(cat "$started" 2>/dev/null) || exit "$2"
-  "${inside[@]}" bash -c "kill -s $1 -- -$group" 2>/dev/null || true
-  for ((i = 0; i < 100; ++i)); do kill -0 $! 2>/dev/null || exit "$2"; sleep 0.1; done
-  "${inside[@]}" bash -c "kill -s KILL -- -$group" 2>/dev/null || true
-  { wait; } 2>/dev/null
-  exit "$2"
+  for ((i = 0; i < 100; ++i)); do
+    kill -0 "$job" 2>/dev/null || exit "$1"
+    # Whoever came before it was started waits for its number.
+    if [[ ! $group ]] && group=$(cat "$started" 2>/dev/null) && [[ $group ]]; then
+      "${inside[@]}" bash -c "kill -$(($1 - 128)) -- -$group" 2>/dev/null || true
+    fi
+    sleep 0.1
+  done
+  if [[ $group ]]; then "${inside[@]}" bash -c "kill -s KILL -- -$group" 2>/dev/null || true; fi
+  { wait "$job"; } 2>/dev/null
+  exit "$1"
 }
 
 run() {
@@ -210,34 +244,43 @@ run() {
     up
     trap '{ down; wait; } 2>/dev/null' EXIT
   fi
-  local first status=0 settings=(
-    TMPDIR="$state/tmp" COLLMARK_CLUSTER_HOSTS="$(wc -l <"$state/hosts")"
+  later
+  local there first pid _ status=0
+  mapfile -t there <"$state/hosts"
+  read -r _ first <<<"${there[0]}"
+  read -r pid _ <"$state/holder"
+  local settings=(
+    TMPDIR="$state/tmp" COLLMARK_CLUSTER_HOSTS="${#there[@]}"
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    OMPI_MCA_plm_rsh_agent="$state/agent" OMPI_MCA_orte_default_hostfile="$state/hostfile"
-    OMPI_MCA_oob_tcp_if_include=$net.0/24 OMPI_MCA_btl_tcp_if_include=$net.0/24 OMPI_MCA_btl=tcp,self
-    OMPI_MCA_hwloc_base_binding_policy=none
+    # Starting ranks is ORTE's in Open MPI 4, PRRTE's in 5.
+    OMPI_MCA_plm_rsh_agent="$state/agent" PRTE_MCA_plm_ssh_agent="$state/agent"
+    OMPI_MCA_orte_default_hostfile="$state/hostfile" PRTE_MCA_prte_default_hostfile="$state/hostfile"
+    OMPI_MCA_oob_tcp_if_include=$net.0/24 PRTE_MCA_prte_if_include=$net.0/24
+    OMPI_MCA_hwloc_base_binding_policy=none PRTE_MCA_hwloc_default_binding_policy=none
+    OMPI_MCA_pml=ob1 OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=$net.0/24
     OMPI_MCA_mpi_yield_when_idle=1  # N spinning ranks on few cores cost a third of the time
     OMPI_MCA_btl_tcp_links=2        # one connection carries both directions by turns
   )
-  first=$(sed -n 's/^host0 //p' "$state/hosts")
   started=$state/command.$$  # where the command, the leader of its group, leaves its number
-  inside=(nsenter -t "$(holder)" "${user[@]}" --mount --pid --wdns="$PWD" --)
+  inside=(nsenter -t "$pid" "${user[@]}" --mount --pid --wdns="$PWD" --)
   # A session of its own, so that Ctrl-C reaches the command once: through pass_on.
-  trap 'pass_on INT 130' INT
-  trap 'pass_on TERM 143' TERM
-  trap 'pass_on HUP 129' HUP
   (
     trap '' INT QUIT TERM HUP
     exec "${inside[@]}" setsid --wait nsenter -t "$first" --net --uts -- \
       env -u COLLMARK_CLUSTER_STATE --default-signal=INT,QUIT,TERM,HUP "${settings[@]}" \
       sh -c 'echo $$ >"$0"; exec "$@"' "$started" "${command[@]}"
   ) <&0 &
-  wait $! || status=$?
+  local job=$!
+  trap 'pass_on 130' INT
+  trap 'pass_on 143' TERM
+  trap 'pass_on 129' HUP
+  [[ ! $ended ]] || pass_on "$ended"
+  wait $job || status=$?
   rm -f -- "$started"
   exit $status
 }
 
-(($#)) || { sed -n '2,24s/^# \{0,1\}//p' "$self"; exit 2; }
+(($#)) || { sed -n '2,25s/^# \{0,1\}//p' "$self"; exit 2; }
 verb=$1
 shift
 for tool in ip tc nsenter unshare setsid setpriv; do
@@ -247,6 +290,6 @@ bound=() user=()
 [[ $(id -u) == 0 ]] || user=(--user --preserve-credentials)
 case $verb in
   up | run | down | hold) parse "$@"; "$verb" ;;
-  -h | --help) sed -n '2,24s/^# \{0,1\}//p' "$self" ;;
+  -h | --help) sed -n '2,25s/^# \{0,1\}//p' "$self" ;;
   *) fail "unknown command '$verb'; there are: up, run, down" ;;
 esac

@@ -19,7 +19,8 @@ void walk(benchmark::State& state, const std::string& algorithm, int ranks) {
     const Schedule s = build(Collective::all_reduce, algorithm, ranks);
     for (int t = 0; t < s.steps; ++t)
       s.step(t, [&](const Transfer& x) {
-        benchmark::DoNotOptimize(x.src);
+        int sender = x.src;
+        benchmark::DoNotOptimize(sender);
         ++transfers;
       });
   }
@@ -29,7 +30,10 @@ void walk(benchmark::State& state, const std::string& algorithm, int ranks) {
 /// The symbolic proof that the schedule is right.
 void prove(benchmark::State& state, const std::string& algorithm, int ranks) {
   const Schedule s = build(Collective::all_reduce, algorithm, ranks);
-  for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(verify(s).ok());
+  for ([[maybe_unused]] auto _ : state) {
+    bool ok = verify(s).ok();
+    benchmark::DoNotOptimize(ok);
+  }
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cuda_support import NVML, STUB, STUB_NAME, stubbed
 from cuda_test import SMALL
-from mpi_support import MPIRUN, MpiSweep
+from mpi_support import MpiSweep, each_behind_its_own
 from program import PROGRAM
 from sweep_support import record_of, rows_of
 
@@ -129,11 +129,9 @@ class Places(CudaJob):
 
     def visible(self, *lists):
         """A job whose ranks see these devices of the machine's four."""
-        words = []
-        for devices in lists:
-            rank = ["-n", "1", "env", f"COLLMARK_STUB_VISIBLE={devices}", PROGRAM, "sweep", *ONE]
-            words += [":", *rank, "--ranks", str(len(lists)), "--csv", self.csv]
-        return self.run_program(MPIRUN, *words[1:], **stubbed(devices=4))
+        visible = [["env", f"COLLMARK_STUB_VISIBLE={devices}"] for devices in lists]
+        sweep = [PROGRAM, "sweep", *ONE, "--ranks", len(lists), "--csv", self.csv]
+        return self.run_program(*each_behind_its_own(visible, *sweep), **stubbed(devices=4))
 
     def test_where_each_process_sees_one_gpu_it_takes_that_one(self):
         self.assert_exit(self.visible("2", "0", "3"), 0)
@@ -141,11 +139,9 @@ class Places(CudaJob):
         self.assert_distinct(3)
 
     def test_clocks_are_those_of_the_gpus_of_all_ranks(self):
-        words = []
-        for held_back in ("0x4", "0x20"):
-            rank = ["-n", "1", "env", f"COLLMARK_STUB_NVML_HELD_BACK={held_back}", PROGRAM, "sweep", *ONE]
-            words += [":", *rank, "--ranks", "2", "--csv", self.csv]
-        done = self.run_program(MPIRUN, *words[1:], **stubbed(devices=2), COLLMARK_NVML=NVML)
+        held_back = [["env", f"COLLMARK_STUB_NVML_HELD_BACK={why}"] for why in ("0x4", "0x20")]
+        sweep = [PROGRAM, "sweep", *ONE, "--ranks", "2", "--csv", self.csv]
+        done = self.run_program(*each_behind_its_own(held_back, *sweep), **stubbed(devices=2), COLLMARK_NVML=NVML)
         self.assert_exit(done, 0)
         (row,) = rows_of(self.csv)
         self.assertEqual((row["sm_after_mhz"], row["throttled"]), ("7", "sw_power_cap+sw_thermal_slowdown"))
@@ -213,9 +209,9 @@ class Faults(CudaJob):
 
 class Absent(CudaJob):
     def test_one_rank_without_a_gpu_makes_the_backend_absent(self):
-        words = ["-n", "1", PROGRAM, "sweep", *ONE, "--ranks", "2", "--csv", self.csv]
-        words += [":", "-n", "1", "env", "COLLMARK_STUB_FAULT=no_device", PROGRAM, "sweep", *ONE]
-        self.assert_exit(self.run_program(MPIRUN, *words, **stubbed(devices=2)), 77)
+        sweep = [PROGRAM, "sweep", *ONE, "--ranks", "2", "--csv", self.csv]
+        job = each_behind_its_own([["env"], ["env", "COLLMARK_STUB_FAULT=no_device"]], *sweep)
+        self.assert_exit(self.run_program(*job, **stubbed(devices=2)), 77)
         self.assert_skipped(rows_of(self.csv), "rank 1 on ", "nvidia-smi")
 
     def test_ranks_that_we_start_may_find_no_driver_either(self):

@@ -103,6 +103,23 @@ class Links(Cluster):
         self.assertLess(outside, 44)
         self.assertGreater(inside, outside)
 
+    def test_a_delay_is_in_every_way_or_the_kernel_has_no_netem(self):
+        connect = (
+            "import socket, subprocess, sys, time\n"
+            "start = time.monotonic()\n"
+            "try: socket.create_connection(('host1', 9))\n"
+            "except ConnectionRefusedError: print(time.monotonic() - start)"  # one way there, one way back
+        )
+        done = self.run_on("--hosts", "2", "--delay", "40ms", "--", sys.executable, "-c", f"{connect}\n{connect}")
+        if done.returncode == REFUSED:
+            self.assertIn("netem", done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assert_nothing_left()
+            self.skipTest(done.stderr.strip())
+        seconds = float(done.stdout.split()[-1])  # the first asked for the address too
+        self.assertGreater(seconds, 0.08)
+        self.assertLess(seconds, 0.2)
+
 
 class Ends(Cluster):
     def start(self):
@@ -123,6 +140,50 @@ class Ends(Cluster):
             self.assertEqual(run.wait(20), status)
             self.assertEqual(run.stderr.read(), "")
             self.assert_nothing_left()
+
+    def test_signals_while_it_is_built_end_it_and_leave_nothing(self):
+        for verb in ("run", "up"):
+            command = self.command(verb, "--hosts", "4", *(["--", "sleep", "1000"] if verb == "run" else []))
+            early = ended = late = 0
+            for moment in (0, 5, 9, 12, 15, 18, 22, 30, 45):  # from before its first line to after its last [10 ms]
+                for how, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+                    script = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+                    time.sleep(moment / 100)
+                    # As a terminal does, and as whoever knows the process alone.
+                    os.killpg(script.pid, how) if how == signal.SIGINT else script.send_signal(how)
+                    code, words = script.wait(20), script.communicate()[1]
+                    self.assertIn(code, (-how, status, 0), words)
+                    self.assertEqual(words, "")
+                    early, ended, late = early + (code == -how), ended + (code == status), late + (code == 0)
+                    if code == 0:  # it was up before the signal
+                        self.assertEqual(self.call("down").returncode, 0)
+                    self.assert_nothing_left()
+            self.assertGreater(ended, 0, f"{verb}: {early} ended before they began, {late} after they were done")
+
+    def test_a_signal_before_the_command_runs_in_a_cluster_of_others_still_ends_it(self):
+        self.assertEqual(self.call("up", "--hosts", "2").returncode, 0)
+        for moment in range(0, 30, 3):
+            command = self.command("run", "--", "sleep", "1234")
+            script = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+            time.sleep(moment / 100)
+            script.terminate()
+            self.assertIn(script.wait(20), (143, -signal.SIGTERM), script.communicate()[1])
+            script.stderr.close()
+            sleeping = subprocess.run(["pgrep", "-f", "^sleep 1234$"], capture_output=True, text=True).stdout
+            self.assertEqual(sleeping, "", f"{moment} ms")
+
+    def test_a_host_that_the_kernel_refuses_is_told(self):
+        limit = Path("/proc/sys/user/max_net_namespaces")
+        if os.getuid() != 0:
+            self.skipTest("needs root to limit the number of namespaces")
+        used = 'echo 2 >/proc/sys/user/max_net_namespaces; exec "$@"'  # of a user namespace of its own: switch, host0
+        command = ["unshare", "--user", "--map-root-user", "sh", "-c", used, "sh", *self.command("up", "--hosts", "4")]
+        before = limit.read_text()
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        self.assertEqual(limit.read_text(), before)
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (REFUSED, 1), done.stderr)
+        self.assertIn("unshare", done.stderr)
+        self.assert_nothing_left()
 
     def test_ctrl_c_reaches_the_command_once(self):
         counts = "trap 'echo caught; ends=yes' INT; echo on; while sleep 0.3; [[ ! $ends ]]; do :; done"
@@ -173,6 +234,27 @@ class Ends(Cluster):
         self.assertEqual(run.wait(20), 143)
 
 
+class WithoutRoot(unittest.TestCase):
+    def test_a_user_builds_one_where_the_kernel_lets_users_make_namespaces(self):
+        if os.getuid() != 0:
+            self.skipTest("the other tests are this one")
+        nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        with tempfile.TemporaryDirectory() as room:
+            os.chmod(room, 0o755)
+            script, stream = (shutil.copy(path, room) for path in (SCRIPT, STREAM))
+            name = f"test-{uuid.uuid4().hex[:8]}"
+            command = [script, "run", "--name", name, "--hosts", "2", "--rate", "80mbit", "--"]
+            command += ["/usr/bin/python3", stream, "host1", "1000000"]  # one that everybody may run
+            done = subprocess.run([*nobody, *command], capture_output=True, text=True, cwd="/", timeout=60)
+        self.assertEqual(glob.glob(f"/tmp/collmark-cluster-*-{name}*"), [])
+        if done.returncode == REFUSED:
+            self.skipTest(done.stderr.strip())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        received, seconds = done.stdout.split()
+        self.assertEqual(int(received), 1_000_000)
+        self.assertLess(8 / float(seconds), 88)
+
+
 class AMachineWithoutTools(unittest.TestCase):
     def test_it_names_the_package_and_ends_in_77(self):
         with tempfile.TemporaryDirectory() as room:
@@ -211,7 +293,8 @@ class UpAndDown(Cluster):
     def test_bad_options_are_one_line(self):
         for wrong in (
             ("--hosts", "1"), ("--hosts", "four"), ("--hosts",), ("--racks", "3"), ("--racks", "0"), ("--rate", "200"),
-            ("--rate", "0mbit"), ("--uplink", "fast"), ("--stale",), ("--fast",), ("true",), (),
+            ("--rate", "0mbit"), ("--uplink", "fast"), ("--delay", "5"), ("--delay", "0ms"),
+            ("--stale",), ("--fast",), ("true",), (),
         ):  # fmt: skip
             done = self.run_on(*wrong)
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), (wrong, done.stderr))

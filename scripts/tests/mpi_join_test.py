@@ -7,7 +7,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from mpi_support import ENDLESS, MPIRUN, QUICK, MpiSweep, is_open_mpi
+from mpi_support import ENDLESS, MPIRUN, QUICK, MpiSweep, each_behind_its_own, is_open_mpi
 from program import PROGRAM
 from sweep_support import record_of, rows_of
 
@@ -90,12 +90,10 @@ class StartedByMpirun(MpiSweep):
 
     def bound(self, *core_lists):
         """The oversubscribed column of each number of ranks, of a job whose ranks may use those cores each."""
-        words = []
-        for cores in core_lists:
-            rank = ["-n", "1", "taskset", "-c", ",".join(map(str, cores)), PROGRAM, "sweep", *QUICK, "--ranks", "2:3"]
-            words += [":", *rank, "--algorithm", "ring,library", "--csv", self.csv]
+        tasksets = [["taskset", "-c", ",".join(map(str, cores))] for cores in core_lists]
+        sweep = [PROGRAM, "sweep", *QUICK, "--ranks", "2:3", "--algorithm", "ring,library", "--csv", self.csv]
         self.csv.unlink(missing_ok=True)
-        self.assert_exit(self.run_program(MPIRUN, *words[1:]), 0)
+        self.assert_exit(self.run_program(*each_behind_its_own(tasksets, *sweep)), 0)
         rows = rows_of(self.csv)
         self.assertEqual((len(rows), {row["status"] for row in rows}), (8, {"ok"}))
         return {(row["ranks"], row["oversubscribed"]) for row in rows}

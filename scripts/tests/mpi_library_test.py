@@ -5,8 +5,8 @@ import unittest
 from collections import defaultdict
 from pathlib import Path
 
-from mpi_support import MpiSweep, is_open_mpi, shim, why_not
-from program import collmark
+from mpi_support import MpiSweep, is_open_mpi, why_not
+from program import collmark, shim
 from sweep_support import rows_of
 
 FEW = ["--backend", "mpi", "-n", "3", "-w", "1"]

@@ -3,7 +3,8 @@
 import re
 import unittest
 
-from mpi_support import MpiSweep, is_open_mpi, shim, why_not
+from mpi_support import MpiSweep, is_open_mpi, why_not
+from program import shim
 from sweep_support import rows_of
 
 # An algorithm that the library is made to use, beside the one that it chooses.

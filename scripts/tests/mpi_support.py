@@ -1,6 +1,7 @@
 """What the tests of `collmark sweep --backend mpi` share."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import time
@@ -31,14 +32,18 @@ def is_open_mpi():
     return "MPI Open MPI" in collmark("--version").stdout
 
 
-def shim(name):
-    """A library to preload, built from shims/NAME.cpp."""
-    return Path(os.environ.get("COLLMARK_SHIMS", Path(PROGRAM).parent / "shims")).resolve() / f"collmark_shim_{name}.so"
-
-
 def launcher_environment():
     return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
-            "OMPI_MCA_rmaps_base_oversubscribe": "1"}  # fmt: skip
+            "OMPI_MCA_rmaps_base_oversubscribe": "1",  # 4.1; and 5:
+            "PRTE_MCA_rmaps_default_mapping_policy": "slot:oversubscribe"}  # fmt: skip
+
+
+def each_behind_its_own(prefixes, *words):
+    """Starts as many ranks as prefixes, each with `words` behind its "env X=1" or "taskset -c 0". mpirun's `:` would
+    do, but that of Open MPI 5.0.7 crashes at it."""
+    cases = " ".join(f'{rank}) set -- {shlex.join(map(str, prefix))} "$@" ;;' for rank, prefix in enumerate(prefixes))
+    script = f'case ${{OMPI_COMM_WORLD_RANK-$PMI_RANK}} in {cases} esac; exec "$@"'
+    return [MPIRUN, "-n", len(prefixes), "sh", "-c", script, "sh", *words]
 
 
 @unittest.skipIf(why_not(), why_not())

@@ -29,6 +29,11 @@ def collmark(*arguments, **changes):
     )
 
 
+def shim(name):
+    """A library to preload, built from shims/NAME.cpp."""
+    return Path(os.environ.get("COLLMARK_SHIMS", Path(PROGRAM).parent / "shims")).resolve() / f"collmark_shim_{name}.so"
+
+
 class CommandLineTest(unittest.TestCase):
     def assert_ok(self, *arguments):
         done = collmark(*arguments)
