@@ -75,13 +75,15 @@ class Run {
         expected_(expect(kernel_job_.schedule(), c.payload, c.launches)),
         size_(bytes(c.payload)),
         got_(at(c.launches), std::vector<ByteBuffer>(at(c.ranks), ByteBuffer(size_))) {
-    const std::size_t shift = at(c.misalignment) * size_of(c.payload.dtype);
+    const std::size_t element = size_of(c.payload.dtype), shift = at(c.misalignment) * element;
+    const std::size_t output_shift = at(c.output_misalignment.value_or(c.misalignment)) * element;
     for (int r = 0; r < c.ranks; ++r) {
       memory_.emplace_back(size_ + shift);
       reach_.inputs.push_back(memory_.back().data() + shift);
-      memory_.emplace_back(size_ + shift);
-      reach_.outputs.push_back(c.placement == Placement::in_place ? reach_.inputs.back()
-                                                                  : memory_.back().data() + shift);
+      memory_.emplace_back(size_ + output_shift);
+      reach_.outputs.push_back(c.placement == Placement::in_place
+                                   ? reach_.inputs.back()
+                                   : memory_.back().data() + output_shift);
       memory_.emplace_back(kernel_job_.piece_size());
       reach_.pieces.push_back(memory_.back().data());
       barriers_.push_back(std::make_unique<RankBarrier>(kernel_job_.channels() * c.lanes));
@@ -236,7 +238,9 @@ std::string words(const KernelCase& c) {
   return std::string(name(c.kernel.collective)) + " " + c.kernel.algorithm + " ranks " +
          std::to_string(c.ranks) + " root " + std::to_string(c.root) + " count " +
          std::to_string(c.payload.count.value) + " " + std::string(name(c.payload.dtype)) + " " +
-         std::string(name(c.payload.op)) + " misaligned " + std::to_string(c.misalignment) +
+         std::string(name(c.payload.op)) + " misaligned " + std::to_string(c.misalignment) + ", " +
+         std::to_string(c.output_misalignment.value_or(c.misalignment)) + " channels " +
+         std::to_string(c.channels) + (c.placement == Placement::in_place ? " in place" : "") +
          " seed " + std::to_string(c.seed);
 }
 

@@ -1,6 +1,7 @@
 /// For tests: runs a kernel on the CPU grid, several launches in a row, and compares with the sequential reference.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,8 @@ struct KernelCase {
   int slot_elements = 40;
   int launches =
       3;  // back to back: a rank starts the next one when it has ended the last, whatever others do
-  int misalignment = 0;  // elements by which every buffer misses a pack
+  int misalignment = 0;                         // elements by which every input misses a pack
+  std::optional<int> output_misalignment = {};  // out of place; else as the inputs
   grid::Engine engine = grid::Engine::fibers;
   std::uint64_t seed = 1;
   std::uint32_t looks =

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 
 #include "collectives/error.hpp"
 #include "kernels/kernel_case.hpp"
@@ -71,6 +72,37 @@ TEST_P(KernelsOfRanks, EqualTheReferenceForOddCountsAndAnyAlignment) {
         EXPECT_EQ(differs(c), "") << words(c);
       }
   }
+}
+
+/// What else there is in a case is drawn, so that few stand for many.
+TEST_P(KernelsOfRanks, EqualTheReferenceForEveryDtypeOperatorOddCountsAndAnyAlignment) {
+  const int n = GetParam();
+  std::mt19937_64 random(static_cast<std::uint64_t>(n));
+  const auto drawn = [&](int most) {  // from 0
+    return static_cast<int>(random() % static_cast<std::uint64_t>(most + 1));
+  };
+  std::vector<NamedKernel> kernels = hand_written_kernels();
+  kernels.push_back({Collective::all_reduce, "ring_interpreted"});
+  kernels.push_back({Collective::reduce_scatter, "ring_interpreted"});
+  for (const NamedKernel& kernel : kernels)
+    for (const Dtype dtype : kDtypes)
+      for (const ReduceOp op : kReduceOps) {
+        if (!reduces(kernel.collective) && op != ReduceOp::sum) continue;
+        if (!supports(kernel, n)) continue;
+        KernelCase c = case_of(kernel, n);
+        c.payload = {.count = {drawn(120)}, .dtype = dtype, .op = op};
+        c.placement = drawn(1) == 0 ? Placement::in_place : Placement::out_of_place;
+        c.channels = 1 + drawn(2);
+        c.lanes = 1 + drawn(3);
+        c.slots = drawn(1) == 0 ? 2 : 4;
+        c.slot_elements = 1 + drawn(40);
+        c.launches = 2;
+        const int pack = 16 / static_cast<int>(size_of(dtype));  // elements
+        c.misalignment = drawn(pack - 1);
+        c.output_misalignment = drawn(pack - 1);
+        c.seed = random();
+        EXPECT_EQ(differs(c), "") << words(c);
+      }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KernelsOfRanks, testing::Range(1, 10),
