@@ -8,7 +8,7 @@ all of that ready for another machine.
     scripts/gpu_check.sh --list                 the stages and their time limits
     scripts/gpu_check.sh --dry-run              builds, reads the machine code, goes through the same commands on the
                                                 stub driver, and packs all that a machine with a GPU needs
-    scripts/gpu_check.sh --only claims,times    some stages
+    scripts/gpu_check.sh --only times,step      some stages
 
 In order: every result of every kernel compared bit for bit; the same under compute-sanitizer, where it is installed;
 a rank that never comes; times beside a copy within the GPU; what a call of NCCL costs; training steps and packing;

@@ -10,6 +10,7 @@ import time
 import unittest
 from pathlib import Path
 
+from cuda_support import STUB
 from program import PROGRAM, ROOT, environment
 from sweep_support import rows_of
 
@@ -130,8 +131,8 @@ class Packed(Folders):
             for line in linked.splitlines():
                 if not any(words in line for words in OF_SYSTEM):
                     self.assertIn(f" => {there}/lib/", line)
-        stages = "algorithms,claims,copy_before,packing,package"
-        bare = {"PATH": "/usr/bin:/bin", "COLLMARK_STUB_DRIVER": os.environ["COLLMARK_STUB_DRIVER"]}
+        stages = "algorithms,claims_0,copy_before,packing,package"
+        bare = {"PATH": "/usr/bin:/bin", "COLLMARK_STUB_DRIVER": STUB}
         command = [there / "scripts/gpu_check.sh", "--dry-run", "--only", stages]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, env=bare, cwd="/")
         self.assert_exit(done, 0)
@@ -168,13 +169,13 @@ class OnAMadeUpGpu(Folders):
         self.assert_exit(check("--judge", self.out), 0)
 
     def test_slow_ones_end_it_with_5_today_and_when_it_is_judged_again(self):
-        done = self.run_it("--only", "copy_before,claims", FAKE_SPEED="0.8")
+        done = self.run_it("--only", "copy_before,claims_0", FAKE_SPEED="0.8")
         self.assert_exit(done, 5)
         self.assertEqual((done.stdout.count("\nholds "), done.stdout.count("\nFAILS ")), (2, 2), done.stdout)
         self.assert_exit(check("--judge", self.out), 5)
 
     def test_claims_that_nothing_decides_are_open(self):
-        done = self.run_it("--only", "claims")
+        done = self.run_it("--only", "claims_1")
         self.assert_exit(done, 6)
         self.assertEqual(done.stdout.count("\nopen "), 3, done.stdout)
 
@@ -184,7 +185,7 @@ class OnAMadeUpGpu(Folders):
         self.assertLess(time.monotonic() - begin, 30)
         self.assert_exit(done, 6)
         self.assertRegex(done.stdout, "algorithms +cut off")
-        self.assertRegex(done.stdout, "claims +not reached")
+        self.assertRegex(done.stdout, "claims_0 +not reached")
         self.assertIn("for want of time: algorithms, types, ", (self.out / "README.md").read_text())
 
     def test_a_hang_that_nobody_explains_is_no_success(self):
@@ -204,7 +205,7 @@ class Refusals(Folders):
         (self.room / "rows.csv").write_text("")
         done = dry("--out", self.room)
         self.assertEqual((done.returncode, "is not empty" in done.stderr), (2, True), done.stderr)
-        done = dry("--out", self.out, "--only", "claims,clams")
+        done = dry("--out", self.out, "--only", "claims_0,clams")
         self.assertEqual((done.returncode, "no stage clams" in done.stderr), (2, True), done.stderr)
 
     def test_rows_of_somebody_else_are_not_judged(self):
