@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "collectives/catalogue.hpp"
@@ -137,6 +138,26 @@ TEST(NcclCollective, AfterAnErrorBehindAClosedGateEverythingComesToAnEnd) {
   while (!run.clock.idle() && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20))
     std::this_thread::yield();
   EXPECT_TRUE(run.clock.idle());
+}
+
+/// NCCL's abort waits for graphs that hold its work: whoever gives up lets go of them first.
+TEST(NcclCollective, AnAbortComesBackOnceTheGraphsAreGone) {
+  World world(2);
+  Running run(*world.group, task(Collective::all_reduce, 1));
+  for (GpuStream* stream : run.streams()) stream->begin_capture();
+  run.collective.run();
+  std::vector<std::unique_ptr<GpuGraph>> graphs;
+  for (GpuStream* stream : run.streams()) graphs.push_back(stream->end_capture());
+  std::atomic<bool> back{false};
+  std::thread abort([&] {
+    world.group->abort();
+    back = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(back);
+  graphs.clear();
+  abort.join();
+  EXPECT_TRUE(back);
 }
 
 /// As processes do it: a rank each.

@@ -85,6 +85,22 @@ TEST(NcclGroup, ASplitThatIsNeverFinishedEndsItsParentToo) {
   EXPECT_EQ(anew.split(2)->size(), 2);
 }
 
+/// Of the stub, which is no better than what it stands for: NCCL writes the handle when its own thread is done.
+TEST(NcclGroup, TheHandleOfASplitIsThereOnlyOnceItsParentSaysSo) {
+  const WithStubNccl stub;
+  Gpus gpus;
+  const Nccl nccl;
+  const NcclGroup one(nccl, first(gpus, 1), {});
+  nccl::Comm made = one.comm(0);
+  ASSERT_EQ(nccl->split(one.comm(0), 0, 0, &made, nullptr), nccl::Result::in_progress);
+  EXPECT_EQ(made, nullptr);
+  nccl::Result state = nccl::Result::in_progress;
+  while (state == nccl::Result::in_progress) (void)nccl->get_async_error(one.comm(0), &state);
+  ASSERT_EQ(state, nccl::Result::success);
+  ASSERT_NE(made, nullptr);
+  (void)nccl->abort(made);
+}
+
 /// As processes do it: each knows the id, and has one rank.
 TEST(NcclGroup, IsMadeByThreadsThatKnowItsId) {
   constexpr int kRanks = 3;

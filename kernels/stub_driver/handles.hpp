@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "kernels/stub_driver/device.hpp"
+#include "kernels/stub_driver/host_work.hpp"
 
 namespace collmark::cu {
 
@@ -16,7 +17,7 @@ COLLMARK_DRIVER_FUNCTIONS(COLLMARK_DECLARE)
 #undef COLLMARK_DECLARE
 // For libraries beside collmark, as the stub of NCCL:
 Status cuCtxGetCurrent(Context* context);
-Status cuLaunchHostFunc(Stream stream, void (*function)(void*), void* data);
+Status collmark_stub_launch_host(Stream stream, const HostWork* work);
 }
 #pragma GCC visibility pop
 

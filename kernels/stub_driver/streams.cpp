@@ -152,8 +152,9 @@ Status cuLaunchCooperativeKernel(Function function, unsigned grid_x, unsigned, u
   return launched(function, grid_x, block_x, stream, arguments);
 }
 
-Status cuLaunchHostFunc(Stream stream, void (*function)(void*), void* data) {
-  return in_order(stream, [function, data] { function(data); });
+Status collmark_stub_launch_host(Stream stream, const HostWork* work) {
+  const std::shared_ptr<void> data(work->data, work->release);
+  return in_order(stream, [data, run = work->run] { run(data.get()); });
 }
 
 }  // extern "C"

@@ -1,63 +1,65 @@
-/// What the stub of NCCL has instead of NCCL: ranks that meet in their streams, and the arithmetic done by the last to come.
+/// What the stub of NCCL has instead of NCCL's connections: a board that all ranks of a communicator see, in whatever
+/// processes of one host they are, and on which each says where that lies which it gives to the others.
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <string>
-#include <vector>
+#include <optional>
 
-#include "kernels/nccl/nccl_abi.hpp"
-#include "kernels/stub_driver/faults.hpp"
+#include "kernels/driver_abi.hpp"
+#include "kernels/stub_driver/shared_memory.hpp"
+#include "kernels/stub_nccl/work.hpp"
 
 namespace collmark::stub {
 
-/// One call of one rank.
-struct Call {
-  enum class What { all_reduce, reduce_scatter, all_gather, broadcast, reduce, send, receive };
-  What what = What::all_reduce;
-  const void* send = nullptr;
-  void* receive = nullptr;
-  std::size_t count = 0;
-  nccl::DataType type = nccl::DataType::u8;
-  nccl::Op op = nccl::Op::sum;
-  int root_or_peer = 0;
+/// By which a rank finds its communicator.
+using Token = cu::IpcHandle;
+
+inline constexpr int kMostRanks = 32, kMostSplits = 256;
+
+/// A rank's part in a split.
+struct SplitCall {
+  int number = 0;  // of the split, from 0: all ranks split in the same order
+  int color = 0, key = 0;
 };
-/// All calls of one rank in one group.
-using Work = std::vector<Call>;
+/// What comes of it.
+struct SplitPlace {
+  Token token = {};
+  Seat seat = {};
+};
 
-[[nodiscard]] std::size_t size_of(nccl::DataType type);
-/// What the ranks have asked for together: works[rank].
-void perform(const std::vector<const Work*>& works);
-
-/// Ranks of one communicator. They come from any thread.
+/// As one rank has it. Nothing here waits for other ranks but meet().
 class Clique {
  public:
-  explicit Clique(int ranks) : executed_(static_cast<std::size_t>(ranks)), ranks_(ranks) {}
+  /// A new one, which is there for as long as the memory.  Null if there is no room.
+  [[nodiscard]] static std::unique_ptr<SharedMemory> new_board();
 
-  [[nodiscard]] int ranks() const { return ranks_; }
-  void join();
-  [[nodiscard]] bool complete();
-  /// In the rank's stream: waits for the others, as a kernel does. Returns without them after an abort.
-  void meet(int rank, const Work& work);
-  /// What never ends otherwise.
-  void wait_for_abort();
-  void abort();
+  /// Joins.  Null if whoever has made it is gone.
+  [[nodiscard]] static std::unique_ptr<Clique> join(const Token& token, Seat seat);
+
+  [[nodiscard]] Seat seat() const { return seat_; }
+  /// All ranks have joined.
+  [[nodiscard]] bool complete() const;
+
+  /// In the rank's stream: does the work together with the others, as a kernel does. Returns without them once `aborted`.
+  void meet(const Work& work, const std::atomic<bool>& aborted);
+
+  void call_split(const SplitCall& call);
+  /// Empty until all have called; a seat without ranks for a color of none.
+  [[nodiscard]] std::optional<SplitPlace> place_in_split(const SplitCall& call);
 
  private:
-  struct Round {
-    std::vector<const Work*> works;
-    int arrived = 0, left = 0;
-    bool done = false;
-  };
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::map<std::uint64_t, Round> rounds_;
-  std::vector<std::uint64_t> executed_;  // [rank]
-  int ranks_, joined_ = 0;
-  bool aborted_ = false;
+  struct Board;
+  struct Split;
+  Clique(std::unique_ptr<SharedMemory> memory, Seat seat)
+      : memory_(std::move(memory)), seat_(seat) {}
+  [[nodiscard]] Board& board() const;
+
+  std::unique_ptr<SharedMemory> memory_;
+  std::vector<std::unique_ptr<SharedMemory>> children_;  // that this rank has made
+  Seat seat_;
+  std::uint64_t met_ = 0;  // rounds
 };
 
 }  // namespace collmark::stub

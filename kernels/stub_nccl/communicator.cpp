@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
-#include <optional>
+#include <mutex>
+#include <thread>
 #include <utility>
+#include <vector>
 
+#include "kernels/stub_driver/faults.hpp"
 #include "kernels/stub_nccl/driver.hpp"
 
 namespace collmark::stub {
@@ -16,22 +21,14 @@ using nccl::Result;
 
 constexpr int kQuestions = 3;
 
-struct Member {
-  int key;
-  Comm comm;
-};
-/// One split of one communicator.
-struct Split {
-  int called = 0;
-  std::map<int, std::vector<Member>> colors;
-};
+constexpr std::chrono::seconds kLongestAbort{20};
 
 struct Everything {
   std::mutex mutex;
   std::optional<Faults> faults;
   std::string last_error;
-  std::map<std::string, std::shared_ptr<Clique>> named;
-  std::map<std::pair<Clique*, int>, Split> splits;
+  std::vector<std::unique_ptr<SharedMemory>>
+      boards;  // that ids name: who knows one may come at any time
 };
 Everything& all() {
   static auto* const one = new Everything;  // streams may outlive whatever is destroyed at the end
@@ -52,43 +49,53 @@ std::string variable(const char* name) {
 /// As NCCL since 2.24: "allreduce:Ring".
 std::string without_function(const std::string& text) { return text.substr(text.find(':') + 1); }
 
-void read_choice(Comm comm) {
+/// What the environment says. Empty, and the communicator has met an error, if it cannot be read.
+std::optional<Choice> choice_for(Comm comm) {
   const std::string algorithm = variable("NCCL_ALGO"), protocol = variable("NCCL_PROTO");
-  comm->forced = !algorithm.empty() || !protocol.empty();
-  comm->algorithm = algorithm.empty() ? "RING" : upper(without_function(algorithm));
-  comm->protocol = protocol.empty() ? "SIMPLE" : upper(without_function(protocol));
+  const bool forced = !algorithm.empty() || !protocol.empty();
   const bool old = happens("old_form");
-  if (comm->forced && old == ((algorithm + protocol).find(':') != std::string::npos)) {
+  if (forced && old == ((algorithm + protocol).find(':') != std::string::npos)) {
     comm->error = Result::invalid_usage;
     set_last_error("Unrecognized token in NCCL_ALGO=" + algorithm + " NCCL_PROTO=" + protocol);
+    return std::nullopt;
   }
+  return Choice{.forced = forced,
+                .algorithm = algorithm.empty() ? "RING" : upper(without_function(algorithm)),
+                .protocol = protocol.empty() ? "SIMPLE" : upper(without_function(protocol))};
 }
 
-Comm new_comm(int rank) {
+/// Of whoever makes a communicator.
+void meet_faults(Comm comm) {
+  if (!happens("init_error")) return;
+  comm->error = Result::system_error;
+  set_last_error("Call to connect failed : Connection refused");
+}
+
+Comm joined(const Token& token, Seat seat) {
   auto comm = std::make_unique<nccl::CommObject>();
-  comm->rank = rank;
   comm->questions = kQuestions;
-  comm->hangs = happens("hang_init");
   if (loaded_driver().get_current != nullptr) (void)loaded_driver().get_current(&comm->context);
-  read_choice(comm.get());
-  if (happens("init_error")) {
-    comm->error = Result::system_error;
-    set_last_error("Call to connect failed : Connection refused");
-  }
+  comm->clique = Clique::join(token, seat);
+  if (comm->clique) return comm.release();
+  comm->error = Result::remote_error;
+  set_last_error("the process that made the id is gone");
   return comm.release();
 }
 
-void complete(Split& split) {
-  for (auto& [color, members] : split.colors) {
-    std::stable_sort(members.begin(), members.end(),
-                     [](const Member& a, const Member& b) { return a.key < b.key; });
-    const auto clique = std::make_shared<Clique>(static_cast<int>(members.size()));
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      members[i].comm->rank = static_cast<int>(i);
-      members[i].comm->clique = clique;
-      clique->join();
-    }
+/// True if the communicator's split is over.
+bool go_on_with(Comm parent) {
+  Splitting& splitting = *parent->splitting;
+  if (splitting.hangs) return false;
+  const auto place = parent->clique->place_in_split(splitting.call);
+  if (!place) return false;
+  if (place->seat.ranks > 0) {
+    Comm const made = joined(place->token, place->seat);
+    made->context = parent->context;
+    made->choice = splitting.choice;
+    *splitting.made = made;
   }
+  parent->splitting.reset();
+  return true;
 }
 
 }  // namespace
@@ -111,36 +118,60 @@ std::string last_error() {
   return all().last_error;
 }
 
-Comm new_rank(const std::string& id, int ranks, int rank) {
-  Comm const comm = new_comm(rank);
+std::optional<Token> new_token() {
+  auto board = Clique::new_board();
+  if (!board) return std::nullopt;
+  const Token token = board->handle();
   const std::lock_guard lock(all().mutex);
-  auto& clique = all().named[id];
-  if (!clique) clique = std::make_shared<Clique>(ranks);
-  comm->clique = clique;
-  clique->join();
+  all().boards.push_back(std::move(board));
+  return token;
+}
+
+Comm new_rank(const Token& token, Seat seat) {
+  Comm const comm = joined(token, seat);
+  comm->hangs = happens("hang_init");
+  if (auto choice = choice_for(comm)) comm->choice = *choice;
+  meet_faults(comm);
   return comm;
 }
 
-Comm split(Comm parent, int color, int key) {
-  Comm const made = color == nccl::kNoColor ? nullptr : new_comm(key);
-  const std::lock_guard lock(all().mutex);
-  Clique* const clique = parent->clique.get();
-  const auto [place, fresh] = all().splits.try_emplace({clique, parent->splits++});
-  Split& split = place->second;
-  if (made != nullptr) split.colors[color].push_back({key, made});
-  if (++split.called == clique->ranks()) {
-    complete(split);
-    all().splits.erase(place);
+void split(Comm parent, int color, int key, Comm* made) {
+  *made = nullptr;
+  const SplitCall call{.number = parent->splits++, .color = color, .key = key};
+  parent->questions = 1;
+  const bool takes_part = color != nccl::kNoColor;
+  parent->splitting = {.call = call, .made = made, .hangs = takes_part && happens("hang_init")};
+  if (takes_part) {
+    if (auto choice = choice_for(parent)) parent->splitting->choice = *choice;
+    meet_faults(parent);
   }
-  return made;
+  parent->clique->call_split(call);
 }
 
 Result state(Comm comm) {
-  const std::lock_guard lock(all().mutex);
   if (comm->error != Result::success) return comm->error;
-  if (comm->hangs || comm->clique == nullptr || !comm->clique->complete())
-    return Result::in_progress;
-  return comm->questions-- > 0 ? Result::in_progress : Result::success;
+  if (comm->hangs || !comm->clique->complete()) return Result::in_progress;
+  if (comm->splitting && !go_on_with(comm)) return Result::in_progress;
+  if (comm->ends && comm->life->works > 0) return Result::in_progress;
+  if (comm->questions == 0) return Result::success;
+  --comm->questions;
+  return Result::in_progress;
+}
+
+void abort(Comm comm) {
+  comm->life->aborted.store(true, std::memory_order_release);
+  const auto begin = std::chrono::steady_clock::now();
+  while (comm->life->works > 0) {
+    if (std::chrono::steady_clock::now() - begin > kLongestAbort) {
+      (void)std::fputs(
+          "collmark stub of NCCL: aborted while work of the communicator is in a graph or cannot "
+          "begin\n",
+          stderr);
+      std::abort();  // NCCL would never come back
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  delete comm;
 }
 
 }  // namespace collmark::stub

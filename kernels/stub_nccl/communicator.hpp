@@ -14,26 +14,55 @@
 ///     silent              it does not log what it chose
 ///     wrong               a bit of rank 0's result is flipped
 ///
-/// As NCCL with config.blocking = 0, it is never done at once: the first questions are answered with "in progress".
+/// As NCCL with config.blocking = 0, it is never done at once: the first questions are answered with "in progress", and
+/// what a split makes is there when they are answered otherwise. An abort, and the end, come when no work of the communicator is in
+/// any stream or graph: NCCL waits for that too.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "kernels/stub_nccl/clique.hpp"
 
+namespace collmark::stub {
+
+/// Of a communicator and of its work in streams and graphs, whichever lives longer.
+struct Life {
+  std::atomic<bool> aborted{false};
+  std::atomic<int> works{0};
+};
+
+struct Choice {
+  bool forced = false;  // somebody asked for it
+  std::string algorithm, protocol;
+};
+
+/// A split that is under way.
+struct Splitting {
+  SplitCall call;
+  nccl::Comm* made;  // the caller's
+  bool hangs = false;
+  Choice choice = {};
+};
+
+}  // namespace collmark::stub
+
 namespace collmark::nccl {
 
 struct CommObject {
-  std::shared_ptr<stub::Clique> clique;  // null until all ranks of a split have called
-  int rank = 0;
+  std::shared_ptr<stub::Clique> clique;
   cu::Context context = nullptr;
   int questions = 0;  // that are still to be answered with "in progress"
-  bool hangs = false;
+  bool hangs = false, ends = false;
   Result error = Result::success;
   int splits = 0;
-  bool forced = false;  // the algorithm was asked for
-  std::string algorithm, protocol;
+  std::optional<stub::Splitting> splitting;
+  stub::Choice choice;
+  std::shared_ptr<stub::Life> life = std::make_shared<stub::Life>();
+
+  [[nodiscard]] int rank() const { return clique->seat().rank; }
 };
 
 }  // namespace collmark::nccl
@@ -48,10 +77,13 @@ void start_over();
 void set_last_error(const std::string& text);
 [[nodiscard]] std::string last_error();
 
-/// A rank of the communicator that `id` names, on the calling thread's current device.
-[[nodiscard]] nccl::Comm new_rank(const std::string& id, int ranks, int rank);
-/// The part of `parent`'s rank in a split; null for one that is left out.
-[[nodiscard]] nccl::Comm split(nccl::Comm parent, int color, int key);
+/// Names a communicator, which ranks of any process of this host may join.
+[[nodiscard]] std::optional<Token> new_token();
+/// A rank of the communicator that `token` names, on the calling thread's current device.
+[[nodiscard]] nccl::Comm new_rank(const Token& token, Seat seat);
+/// The part of `parent`'s rank in a split. *made is set once state() says so; it stays null for one that is left out.
+void split(nccl::Comm parent, int color, int key, nccl::Comm* made);
 [[nodiscard]] nccl::Result state(nccl::Comm comm);
+void abort(nccl::Comm comm);
 
 }  // namespace collmark::stub

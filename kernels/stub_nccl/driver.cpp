@@ -19,7 +19,7 @@ LoadedDriver find() {
   if (library == nullptr) return driver;
   resolve(library, "cuCtxGetCurrent", driver.get_current);
   resolve(library, "cuCtxSetCurrent", driver.set_current);
-  resolve(library, "cuLaunchHostFunc", driver.launch_host);
+  resolve(library, "collmark_stub_launch_host", driver.launch_host);
   resolve(library, "cuMemAlloc_v2", driver.allocate);
   resolve(library, "cuMemFree_v2", driver.release);
   return driver;

@@ -1,7 +1,8 @@
 /// The functions of nccl_abi.hpp by the names that NCCL exports, over the stub driver's memory and streams.
-#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -16,27 +17,28 @@ using stub::Call;
 using stub::happens;
 using What = Call::What;
 
-/// A rank's work of one group, in its stream. It may be run again, from a graph, so it is kept.
+/// A rank's work of one group. It lives as long as a stream or a graph holds it.
 struct Queued {
   std::shared_ptr<stub::Clique> clique;
-  int rank;
+  std::shared_ptr<stub::Life> life;
   stub::Work work;
   bool hangs, spoils;
 };
-void keep(std::unique_ptr<Queued> queued) {
-  static auto* const mutex = new std::mutex;
-  static auto* const kept = new std::vector<std::unique_ptr<Queued>>;
-  const std::lock_guard lock(*mutex);
-  kept->push_back(std::move(queued));
-}
 
 void run(void* data) {
   const Queued& queued = *static_cast<const Queued*>(data);
-  if (queued.hangs) return queued.clique->wait_for_abort();
-  queued.clique->meet(queued.rank, queued.work);
+  while (queued.hangs && !queued.life->aborted)
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  if (queued.life->aborted) return;
+  queued.clique->meet(queued.work, queued.life->aborted);
   const Call& last = queued.work.back();
   const std::size_t size = last.count * stub::size_of(last.type);
   if (queued.spoils && size > 0) static_cast<std::byte*>(last.receive)[size / 2] ^= std::byte{1};
+}
+
+void release(void* data) {
+  const std::unique_ptr<Queued> queued(static_cast<Queued*>(data));
+  --queued->life->works;
 }
 
 const char* name_of(What what) {
@@ -76,26 +78,29 @@ Result refusal(const Call& call) {
 Result queue(Comm comm, OfOneRank one) {
   const Call& first = one.work.front();
   if (comm->error != Result::success) return comm->error;
-  if (comm->forced && happens("refuse_algorithm")) return refusal(first);
-  if (comm->rank == 0 && !happens("silent")) {
-    const std::string other = comm->algorithm == "RING" ? "TREE" : "RING";
+  if (comm->choice.forced && happens("refuse_algorithm")) return refusal(first);
+  const bool is_first = comm->rank() == 0;
+  if (is_first && !happens("silent")) {
+    const std::string other = comm->choice.algorithm == "RING" ? "TREE" : "RING";
     stub::log_choice(name_of(first.what), first.count * stub::size_of(first.type),
-                     happens("other_algorithm") ? other : comm->algorithm, comm->protocol);
+                     happens("other_algorithm") ? other : comm->choice.algorithm,
+                     comm->choice.protocol);
   }
-  const bool fails = comm->rank == 0 && happens("async_error");
+  const bool fails = is_first && happens("async_error");
   if (fails) {
     comm->error = Result::remote_error;
     stub::set_last_error("remote process exited or there was a network error");
   }
-  auto queued = std::make_unique<Queued>(Queued{comm->clique, comm->rank, std::move(one.work),
-                                                fails || happens("hang"),
-                                                comm->rank == 0 && happens("wrong")});
+  ++comm->life->works;
+  auto queued =
+      std::make_unique<Queued>(Queued{comm->clique, comm->life, std::move(one.work),
+                                      fails || happens("hang"), is_first && happens("wrong")});
   cu::Context before = nullptr;
   (void)stub::loaded_driver().get_current(&before);
   (void)stub::loaded_driver().set_current(comm->context);
-  const cu::Status status = stub::loaded_driver().launch_host(one.stream, run, queued.get());
+  const cu::HostWork work{.run = run, .release = release, .data = queued.release()};
+  const cu::Status status = stub::loaded_driver().launch_host(one.stream, &work);
   (void)stub::loaded_driver().set_current(before);
-  keep(std::move(queued));
   comm->questions = 1;
   return status == cu::Status::success ? Result::in_progress : Result::unhandled_cuda_error;
 }
@@ -134,36 +139,38 @@ Result ncclGetVersion(int* version) {
 }
 
 Result ncclGetUniqueId(UniqueId* id) {
-  static std::atomic<int> next{0};
   *id = {};
-  (void)std::snprintf(id->internal, sizeof id->internal, "stub %d", next.fetch_add(1));
+  const auto token = stub::new_token();
+  if (!token) return Result::system_error;
+  std::memcpy(id->internal, &*token, sizeof *token);
   return Result::success;
 }
 
 Result ncclCommInitRankConfig(Comm* comm, int ranks, UniqueId id, int rank, Config* config) {
   if (config->magic != Config{}.magic || config->blocking != 0) return Result::invalid_argument;
-  if (rank < 0 || rank >= ranks) return Result::invalid_argument;
-  *comm = stub::new_rank(id.internal, ranks, rank);
+  if (rank < 0 || rank >= ranks || ranks > stub::kMostRanks) return Result::invalid_argument;
+  stub::Token token;
+  static_assert(sizeof token <= sizeof id.internal);
+  std::memcpy(&token, id.internal, sizeof token);
+  *comm = stub::new_rank(token, {.rank = rank, .ranks = ranks});
   return Result::in_progress;
 }
 
 Result ncclCommSplit(Comm comm, int color, int key, Comm* made, Config*) {
-  *made = stub::split(comm, color, key);
+  if (comm->splitting || comm->splits == stub::kMostSplits) return Result::invalid_usage;
+  stub::split(comm, color, key, made);
   return Result::in_progress;
 }
 
 Result ncclCommFinalize(Comm comm) {
   comm->questions = 1;
+  comm->ends = true;
   return Result::in_progress;
 }
 
 Result ncclCommDestroy(Comm comm) { return delete comm, Result::success; }
 
-Result ncclCommAbort(Comm comm) {
-  if (comm->clique) comm->clique->abort();
-  delete comm;
-  return Result::success;
-}
+Result ncclCommAbort(Comm comm) { return stub::abort(comm), Result::success; }
 
 Result ncclCommGetAsyncError(Comm comm, Result* result) {
   return *result = stub::state(comm), Result::success;
