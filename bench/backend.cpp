@@ -63,8 +63,9 @@ std::unique_ptr<Backend> make_backend(std::string_view name, const BackendOption
   const std::string& known = backend_names()[choose_index("--backend", name, backend_names())];
   if (known == "threads") return std::make_unique<ThreadsBackend>(options);
   if (known == "mpi") return std::make_unique<MpiBackend>(options);
-  if (known == "cuda" && gpu_ranks_are_processes(options))
-    return std::make_unique<GpuProcessesBackend>(options);
+  if (gpu_ranks_are_processes(options))
+    return std::make_unique<GpuProcessesBackend>(
+        known == "cuda" ? GpuKernels::ours : GpuKernels::nccl, options);
   if (known == "cuda") return std::make_unique<CudaBackend>(options);
   return std::make_unique<NcclBackend>(options);
 }

@@ -115,7 +115,7 @@ struct BackendOptions {
   std::string hostfile = {};                  // mpi: for mpirun; empty means this host
   std::string launcher_arguments = {};        // mpi: for mpirun, as a shell would split them
   GpuTuning gpu = {};                         // cuda: what is not left to it
-  bool processes = false;               // cuda: one for each rank, though no launcher started us
+  bool processes = false;  // cuda, nccl: one for each rank, though no launcher started us
   std::shared_ptr<MpiLaunch> job = {};  // that this process has joined already, if it has
 };
 

@@ -94,7 +94,10 @@ void CudaBackend::measure_with(Running& running, CaseResult& result, const Case&
     result.status = Status::failed;
     return;
   }
-  if (split_variant(c.algorithm).launching == Launching::graph) running.operation->capture();
+  if (split_variant(c.algorithm).launching == Launching::graph) {
+    running.operation->capture();
+    running.operation->settle();
+  }
   SoloTeam all_ranks;
   result.gpu_before = condition_of(*gpus_, collective.devices(), monitor_);
   result.measurement = measure(all_ranks, *running.operation, c.measure);

@@ -84,7 +84,7 @@ void DeviceOperation::capture() {
     collective_.run();
     for (GpuStream* stream : streams_of(collective_)) graphs.push_back(stream->end_capture());
     graphs_ = std::move(graphs);
-    replay();  // the first launch of a graph brings it to the device
+    replay();
   } catch (const std::exception& e) {
     // NCCL does not end a communicator before a graph with its work is gone, captured to its end or not.
     for (GpuStream* stream : streams_of(collective_)) stream->drop_capture();
@@ -93,7 +93,6 @@ void DeviceOperation::capture() {
     if (error != nullptr && error->kind() == ErrorKind::absent) throw Unsupported(e.what());
     throw;
   }
-  settle();
 }
 
 void DeviceOperation::replay() {

@@ -29,6 +29,8 @@ class DeviceOperation : public Operation, private OwnClock {
   /// Waits.  Throws Error{timed_out} if a rank has given up, else as GpuClock::finish and DeviceCollective::watch.
   void settle() const;
   /// From here on run() replays what one run of the collective queues, as one graph for each device.
+  /// Queues its first launch, which brings it to the device; whoever shares the collective with other processes waits for that
+  /// once all have come so far.
   ///   Throws   Unsupported if the driver makes no graph of it
   void capture();
   /// For whoever gives up: what waits for stop() begins, and no graph is held any more. Before that NCCL does not

@@ -4,15 +4,17 @@
 
 #include "bench/launcher.hpp"
 #include "bench/mpi_backend.hpp"
+#include "bench/nccl_case.hpp"
 
 namespace collmark {
 
-GpuProcessesBackend::GpuProcessesBackend(const BackendOptions& options)
-    : tuning_(options.gpu), job_(options), availability_(job_.availability()) {
+GpuProcessesBackend::GpuProcessesBackend(GpuKernels kernels, const BackendOptions& options)
+    : kernels_(kernels), tuning_(options.gpu), job_(options), availability_(job_.availability()) {
   if (job_.joined() && availability_.here) ask_for_gpus();
 }
 
 void GpuProcessesBackend::begin_launch(int ranks) {
+  ++launch_;
   job_.begin_launch(ranks);
   asked_ = job_.joined();
 }
@@ -20,8 +22,9 @@ void GpuProcessesBackend::begin_launch(int ranks) {
 void GpuProcessesBackend::ask_for_gpus() {
   asked_ = true;
   devices_.clear();
-  const MpiAnswer answer = job_.carry_out(GpusOrder{.ranks = job_.ranks()});
+  const MpiAnswer answer = job_.carry_out(GpusOrder{.ranks = job_.ranks(), .kernels = kernels_});
   for (const RankGpu& gpu : std::get<std::vector<RankGpu>>(answer)) {
+    if (gpu.rank == 0 && !gpu.library.empty()) devices_.push_back(nccl_line(gpu.library));
     const std::string who = fmt::format("rank {} on {}", gpu.rank, gpu.host);
     if (!gpu.reason.empty() && availability_.here)
       availability_ = {.here = false, .reason = fmt::format("{}: {}", who, gpu.reason)};
@@ -38,6 +41,7 @@ CaseResult GpuProcessesBackend::run(const Case& c) {
   }
   if (!availability_.here)
     return {.status = Status::skipped, .reason = availability_.reason, .algorithm = c.algorithm};
+  if (kernels_ == GpuKernels::nccl) return job_.run(NcclCase{.c = c, .launch = launch_});
   return job_.run(GpuCase{.c = c, .tuning = tuning_});
 }
 

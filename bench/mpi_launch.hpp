@@ -24,31 +24,43 @@ struct LinksOrder {
   Bytes copied{1 << 20};  // [1, 2^31)
 };
 
-/// A case whose ranks have a GPU each.
+/// A case whose ranks have a GPU each, for our kernels.
 struct GpuCase {
   Case c = {};
   GpuTuning tuning = {};
 };
 
-/// Ranks [0, ranks) say which GPU is theirs.
+/// The same for NCCL. All ranks of the job hear of it: its communicators are split from one of all.
+struct NcclCase {
+  Case c = {};
+  int launch = 0;  // those of another launch are made anew
+};
+
+/// Whose kernels run on GPUs.
+enum class GpuKernels { ours, nccl };
+
+/// Ranks [0, ranks) say which GPU is theirs, and which NCCL, if that is to run there.
 struct GpusOrder {
   int ranks = 1;
+  GpuKernels kernels = GpuKernels::ours;
 };
 struct RankGpu {
   int rank = 0;
   std::string host = {};
-  std::string device = {};  // name, UUID, PCI address, driver; empty: none, and ...
-  std::string reason = {};  // ... why not, one line
+  std::string device = {};   // name, UUID, PCI address, driver; empty: none, and ...
+  std::string reason = {};   // ... why not, one line, or why no NCCL
+  std::string library = {};  // NCCL and its version; empty: none, or nobody asked
 };
 
 /// What the ranks of a job do together, and what comes of it: a CaseResult of a case, links of a LinksOrder, ...
-using MpiOrder = std::variant<Case, LinksOrder, GpuCase, GpusOrder>;
+using MpiOrder = std::variant<Case, LinksOrder, GpuCase, GpusOrder, NcclCase>;
 using MpiAnswer = std::variant<CaseResult, std::vector<PairLink>, std::vector<RankGpu>>;
 
 /// The case of an order, whoever runs it; null if it is none.
 [[nodiscard]] inline const Case* case_of(const MpiOrder& order) {
-  const auto* const gpu = std::get_if<GpuCase>(&order);
-  return gpu == nullptr ? std::get_if<Case>(&order) : &gpu->c;
+  if (const auto* const gpu = std::get_if<GpuCase>(&order)) return &gpu->c;
+  if (const auto* const nccl = std::get_if<NcclCase>(&order)) return &nccl->c;
+  return std::get_if<Case>(&order);
 }
 
 [[nodiscard]] inline int ranks_of(const MpiOrder& order) {

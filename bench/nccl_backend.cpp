@@ -4,21 +4,20 @@
 
 #include <algorithm>
 #include <optional>
-#include <thread>
+#include <tuple>
 #include <utility>
 
 #include "bench/cuda_names.hpp"
 #include "bench/device_operation.hpp"
+#include "bench/gpu_case.hpp"
 #include "bench/leave_behind.hpp"
-#include "bench/library_name.hpp"
+#include "bench/nccl_case.hpp"
 #include "bench/solo_team.hpp"
 #include "collectives/catalogue.hpp"
 #include "collectives/error.hpp"
 
 namespace collmark {
 namespace {
-
-constexpr std::chrono::milliseconds kAfterAbort{2'000};  // that kernels are given to end
 
 /// Opens a T, or says why not.
 template <class T>
@@ -30,42 +29,13 @@ std::pair<std::unique_ptr<T>, std::string> opened() {
   }
 }
 
-/// Why nobody would learn anything from it; one line.
-std::string obstacle(const Case& c, const NcclTask& task, const NcclChoice& choice, int gpus) {
-  if (c.ranks == 1) return "a one-rank NCCL runs no kernel and is no baseline";
-  if (c.ranks > gpus)
-    return fmt::format("{} ranks, {} GPU{}: NCCL refuses two ranks on one GPU (up to 2.29)",
-                       c.ranks, gpus, gpus == 1 ? "" : "s");
-  if (choice.is_forced() && c.collective == Collective::all_to_all)
-    return "NCCL's sends and receives, of which this consists, have no algorithm to force";
-  return nccl_obstacle(task, c.ranks);
-}
-
-std::string shown(const NcclChoice& choice) {
-  std::string text = usual_nccl_name(choice.algorithm);
-  if (!choice.protocol.empty()) text += "/" + usual_nccl_name(choice.protocol);
-  return text;
-}
-
-/// Of the column `tuning`.
-std::string tuning(const std::optional<TuningLog::Ran>& ran, const NcclChoice& choice) {
-  if (ran)
-    return fmt::format("algorithm={} protocol={} channels={}", usual_nccl_name(ran->algorithm),
-                       usual_nccl_name(ran->protocol), ran->channels);
-  if (!choice.is_forced()) return "NCCL does not say what ran";
-  return fmt::format("asked for {}; NCCL does not say what ran", shown(choice));
-}
-
-bool differs(const std::string& asked, const std::string& ran) {
-  return !asked.empty() && usual_nccl_name(asked) != usual_nccl_name(ran);
-}
-
 }  // namespace
 
 /// A collective of NCCL's, and what times and checks it.
 struct NcclBackend::Running {
-  Running(NcclGroup& group, const NcclTask& task, NcclBuffers buffers)
-      : collective(group, task, buffers) {}
+  Running(NcclGroup& where, const NcclCaseTask& asked)
+      : group(where), collective(where, asked.task, asked.name.buffers) {}
+  NcclGroup& group;
   NcclCollective collective;
   std::optional<DeviceOperation> operation;
 };
@@ -94,16 +64,13 @@ Bytes NcclBackend::memory_available() const {
 
 std::vector<std::string> NcclBackend::devices() const {
   std::vector<std::string> all;
-  if (nccl_)
-    all.push_back(fmt::format("{}, called as nccl.h of {} declares it", nccl_->name(),
-                              nccl_version(nccl::kHeaderVersion)));
+  if (nccl_) all.push_back(nccl_line(nccl_->name()));
   for (int d = 0; gpus_ && d < gpus_->size(); ++d) all.push_back(describe((*gpus_)[d]));
   return all;
 }
 
 void NcclBackend::begin_launch(int ranks) {
-  groups_.clear();
-  everybody_.reset();
+  groups_.reset();
   most_ranks_ = ranks;
 }
 
@@ -111,11 +78,7 @@ CaseResult NcclBackend::run(const Case& c) {
   if (!availability_.here || !gpus_)
     return {.status = Status::skipped, .reason = availability_.reason, .algorithm = c.algorithm};
   CaseResult result{.implementation = nccl_->name(), .algorithm = c.algorithm};
-  measure_or_skip(result, [&] {
-    if (!is_library(c.algorithm))
-      throw Unsupported("collmark's own kernels run with --backend cuda");
-    measure_into(result, c);
-  });
+  measure_or_skip(result, [&] { measure_into(result, c); });
   return result;
 }
 
@@ -123,57 +86,42 @@ HostPatience NcclBackend::patience() const {
   return {.timeout = options_.timeout, .interrupted = &interrupted_};
 }
 
-NcclBackend::Key NcclBackend::key(const Case& c, const NcclChoice& choice) const {
-  return {c.ranks, choice.is_forced() ? c.collective : Collective::all_reduce, choice.algorithm,
-          choice.protocol};
-}
-
 /// The largest first, the others split from it: much of what NCCL finds out is then known.
-NcclGroup& NcclBackend::group(const Case& c, const NcclChoice& choice) {
-  if (everybody_ && everybody_->size() < c.ranks) begin_launch(c.ranks);
-  if (!everybody_) {
+NcclGroup& NcclBackend::group(const NcclGroups::Wanted& wanted) {
+  if (groups_ && (groups_->aborted() || groups_->size() < wanted.ranks)) groups_.reset();
+  if (!groups_) {
     std::vector<Gpu*> gpus;
-    for (int d = 0; d < std::clamp(most_ranks_, c.ranks, gpus_->size()); ++d)
+    for (int d = 0; d < std::clamp(most_ranks_, wanted.ranks, gpus_->size()); ++d)
       gpus.push_back(&(*gpus_)[d]);
-    everybody_ = std::make_unique<NcclGroup>(*nccl_, gpus, patience());
+    groups_ = std::make_unique<NcclGroups>(std::make_unique<NcclGroup>(*nccl_, gpus, patience()));
   }
-  if (c.ranks == everybody_->size() && !choice.is_forced()) return *everybody_;
-  std::unique_ptr<NcclGroup>& group = groups_[key(c, choice)];
-  if (group) return *group;
-  const ForcedChoice forced(*nccl_, c.collective, choice);
-  try {
-    group = everybody_->split(c.ranks);
-  } catch (const Error& e) {
-    groups_.erase(key(c, choice));
-    if (everybody_->aborted()) begin_launch(most_ranks_);
-    if (e.kind() == ErrorKind::lost && choice.is_forced()) throw Unsupported(e.what());
-    throw;
-  }
-  return *group;
+  return groups_->of(wanted);
 }
 
 void NcclBackend::measure_into(CaseResult& result, const Case& c) {
-  const NcclName name = parse_nccl_name(c.algorithm);
-  const NcclTask task{.collective = c.collective,
-                      .root = c.root,
-                      .payload = {c.count, c.dtype, c.op},
-                      .placement = c.placement};
-  if (std::string why = obstacle(c, task, name.choice, gpus_->size()); !why.empty())
-    throw Unsupported(why);
-  auto running = std::make_unique<Running>(group(c, name.choice), task, name.buffers);
+  const NcclCaseTask asked = nccl_case_task(c);
+  if (c.ranks > gpus_->size())
+    throw Unsupported(
+        fmt::format("{} ranks, {} GPU{}: NCCL refuses two ranks on one GPU (up to 2.29)", c.ranks,
+                    gpus_->size(), gpus_->size() == 1 ? "" : "s"));
+  const NcclGroups::Wanted wanted = asked.group(c.ranks);
+  auto running = std::make_unique<Running>(group(wanted), asked);
   try {
     running->operation.emplace(running->collective,
-                               DeviceOperation::What{.payload = task.payload,
+                               DeviceOperation::What{.payload = asked.task.payload,
                                                      .placement = c.placement,
                                                      .patience = patience(),
                                                      .evicts = c.measure.cache == CacheState::cold,
                                                      .hooks = test_hooks_from_environment()});
-    measure_with(*running, result, c, name);
+    try_out(*running, result, asked.name);
+    measure_with(*running, result, c);
+  } catch (const Refused& e) {
+    give_up(std::move(running), wanted);
+    throw Unsupported(e.what());
   } catch (const Unsupported&) {
     throw;
   } catch (const Error& e) {
-    give_up(std::move(running), key(c, name.choice));
-    if (e.kind() == ErrorKind::incomparable) throw Unsupported(e.what());
+    give_up(std::move(running), wanted);
     if (e.kind() != ErrorKind::timed_out) throw;
     throw Error(ErrorKind::timed_out, fmt::format("NCCL's {} on {} ranks was aborted: {}",
                                                   collmark::name(c.collective), c.ranks, e.what()));
@@ -181,66 +129,40 @@ void NcclBackend::measure_into(CaseResult& result, const Case& c) {
 }
 
 /// After an error a communicator is of no use, and its kernels may wait for each other for ever.
-void NcclBackend::give_up(std::unique_ptr<Running> running, const Key& key) {
-  const auto found = groups_.find(key);
-  const bool is_everybody = found == groups_.end();
-  std::unique_ptr<NcclGroup> group =
-      is_everybody ? std::move(everybody_) : std::move(found->second);
-  if (!is_everybody) groups_.erase(found);
-  if (running->operation) running->operation->let_go();
-  group->abort();
-  const auto begin = std::chrono::steady_clock::now();
-  const auto idle = [&] { return !running->operation || running->operation->idle(); };
-  while (!idle() && std::chrono::steady_clock::now() - begin < kAfterAbort)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  if (idle()) {
+void NcclBackend::give_up(std::unique_ptr<Running> running, const NcclGroups::Wanted& wanted) {
+  if (abandon(running->group, running->operation ? &*running->operation : nullptr)) {
     running.reset();  // its buffers still ask for the group
-    if (is_everybody) groups_.clear();
+    groups_->drop(wanted);
     return;
   }
   leave_behind(std::move(running));
-  leave_behind(std::move(group));
-  if (everybody_) leave_behind(std::move(everybody_));
-  for (auto& [_, other] : std::exchange(groups_, {})) leave_behind(std::move(other));
+  leave_behind(std::move(groups_));
   leave_behind(std::move(gpus_));
   availability_ = {.here = false, .reason = "a GPU has not come to an end"};
 }
 
-void NcclBackend::measure_with(Running& running, CaseResult& result, const Case& c,
-                               const NcclName& name) {
+void NcclBackend::measure_with(Running& running, CaseResult& result, const Case& c) {
   result.device = (*gpus_)[0].facts().name;
   result.devices = running.collective.devices();
-  try_out(running, result, c, name);
   SoloTeam all_ranks;
+  result.gpu_before = condition_of(*gpus_, c.ranks, monitor_);
   result.measurement = measure(all_ranks, *running.operation, c.measure);
+  result.gpu_after = condition_of(*gpus_, c.ranks, monitor_);
   if (result.measurement.correct()) return;
   result.status = Status::failed;
   result.reason = describe(result.measurement.check, c.dtype);
 }
 
 /// Untimed: what ran is known afterwards, and connections that NCCL makes at the first use are made.
-void NcclBackend::try_out(Running& running, CaseResult& result, const Case& c,
-                          const NcclName& name) {
-  const NcclChoice& choice = name.choice;
-  std::optional<TuningLog::Ran> ran;
-  {
-    const TuningLog log(*nccl_);
-    try {
-      running.collective
-          .run();  // what NCCL cannot do it says here; later errors are none of the choice
-    } catch (const Error& e) {
-      if (e.kind() != ErrorKind::lost || !choice.is_forced()) throw;
-      throw Error(ErrorKind::incomparable, e.what());
-    }
+void NcclBackend::try_out(Running& running, CaseResult& result, const NcclName& name) {
+  const TuningLog log(*nccl_);
+  run_forced(running.collective, name.choice);
+  running.operation->settle();
+  if (name.replayed) {  // NCCL chooses anew
+    running.operation->capture();
     running.operation->settle();
-    if (name.replayed) running.operation->capture();  // NCCL chooses anew
-    ran = log.ran();
   }
-  result.tuning = tuning(ran, choice);
-  if (!ran) return;
-  if (differs(choice.algorithm, ran->algorithm) || differs(choice.protocol, ran->protocol))
-    result.algorithm = fmt::format("{}->{}/{}", c.algorithm, usual_nccl_name(ran->algorithm),
-                                   usual_nccl_name(ran->protocol));
+  note_what_ran(result, log.ran(), name.choice);
 }
 
 }  // namespace collmark

@@ -2,15 +2,15 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "bench/backend.hpp"
 #include "bench/nccl_name.hpp"
 #include "kernels/gpu.hpp"
+#include "kernels/gpu_condition.hpp"
+#include "kernels/nccl/nccl_groups.hpp"
 
 namespace collmark {
 
@@ -33,24 +33,22 @@ class NcclBackend : public Backend {
 
  private:
   struct Running;
-  using Key = std::tuple<int, Collective, std::string, std::string>;  // ranks, algorithm, protocol
 
   void measure_into(CaseResult& result, const Case& c);
-  void measure_with(Running& running, CaseResult& result, const Case& c, const NcclName& name);
-  void try_out(Running& running, CaseResult& result, const Case& c, const NcclName& name);
-  [[nodiscard]] Key key(const Case& c, const NcclChoice& choice) const;
-  [[nodiscard]] NcclGroup& group(const Case& c, const NcclChoice& choice);
-  void give_up(std::unique_ptr<Running> running, const Key& key);
+  void measure_with(Running& running, CaseResult& result, const Case& c);
+  void try_out(Running& running, CaseResult& result, const NcclName& name);
+  [[nodiscard]] NcclGroup& group(const NcclGroups::Wanted& wanted);
+  void give_up(std::unique_ptr<Running> running, const NcclGroups::Wanted& wanted);
   [[nodiscard]] HostPatience patience() const;
 
   BackendOptions options_;
+  GpuMonitor monitor_;
   Availability availability_{.here = true, .reason = ""};
-  std::unique_ptr<Gpus> gpus_;  // null: none is here
-  std::unique_ptr<Nccl> nccl_;  // null: none is here
-  int most_ranks_ = 0;          // of this launch
-  std::unique_ptr<NcclGroup> everybody_;
-  std::map<Key, std::unique_ptr<NcclGroup>> groups_;  // split from it
-  std::atomic<bool> interrupted_{false};
+  std::atomic<bool> interrupted_{false};  // before the groups, which ask for it when they end
+  std::unique_ptr<Gpus> gpus_;            // null: none is here
+  std::unique_ptr<Nccl> nccl_;            // null: none is here
+  int most_ranks_ = 0;                    // of this launch
+  std::unique_ptr<NcclGroups> groups_;
 };
 
 }  // namespace collmark

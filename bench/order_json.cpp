@@ -30,14 +30,19 @@ PairLink link_from_json(const Json& json) {
 }
 
 Json to_json(const RankGpu& g) {
-  return {{"rank", g.rank}, {"host", g.host}, {"device", g.device}, {"reason", g.reason}};
+  return {{"rank", g.rank},
+          {"host", g.host},
+          {"device", g.device},
+          {"reason", g.reason},
+          {"library", g.library}};
 }
 
 RankGpu gpu_from_json(const Json& json) {
   return {.rank = json.at("rank").get<int>(),
           .host = json.at("host").get<std::string>(),
           .device = json.at("device").get<std::string>(),
-          .reason = json.at("reason").get<std::string>()};
+          .reason = json.at("reason").get<std::string>(),
+          .library = json.at("library").get<std::string>()};
 }
 
 /// Only what was asked for.
@@ -77,7 +82,9 @@ Json to_json(const MpiOrder& order) {
   if (const auto* const gpu = std::get_if<GpuCase>(&order))
     return {{"gpu_case", {{"case", to_json(gpu->c)}, {"tuning", to_json(gpu->tuning)}}}};
   if (const auto* const gpus = std::get_if<GpusOrder>(&order))
-    return {{"gpus", {{"ranks", gpus->ranks}}}};
+    return {{"gpus", {{"ranks", gpus->ranks}, {"nccl", gpus->kernels == GpuKernels::nccl}}}};
+  if (const auto* const nccl = std::get_if<NcclCase>(&order))
+    return {{"nccl_case", {{"case", to_json(nccl->c)}, {"launch", nccl->launch}}}};
   const auto& links = std::get<LinksOrder>(order);
   return {{"links", {{"ranks", links.ranks}, {"copied", links.copied.value}}}};
 }
@@ -89,7 +96,15 @@ MpiOrder order_from_json(const Json& json) {
     return GpuCase{.c = case_from_json(gpu.at("case")),
                    .tuning = tuning_from_json(gpu.at("tuning"))};
   }
-  if (json.contains("gpus")) return GpusOrder{.ranks = json.at("gpus").at("ranks").get<int>()};
+  if (json.contains("nccl_case")) {
+    const Json& nccl = json.at("nccl_case");
+    return NcclCase{.c = case_from_json(nccl.at("case")), .launch = nccl.at("launch").get<int>()};
+  }
+  if (json.contains("gpus")) {
+    const Json& gpus = json.at("gpus");
+    return GpusOrder{.ranks = gpus.at("ranks").get<int>(),
+                     .kernels = gpus.at("nccl").get<bool>() ? GpuKernels::nccl : GpuKernels::ours};
+  }
   const Json& links = json.at("links");
   return LinksOrder{.ranks = links.at("ranks").get<int>(),
                     .copied = {links.at("copied").get<std::int64_t>()}};

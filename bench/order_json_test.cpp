@@ -38,9 +38,24 @@ TEST(OrderJson, OrdersForGpusComeBackWithWhatWasAskedForAndNoMore) {
   EXPECT_EQ(ranks_of(order_from_json(through_text(to_json(MpiOrder{GpusOrder{.ranks = 6}})))), 6);
 }
 
+TEST(OrderJson, OrdersForNcclComeBackAndAreNoneForOurKernels) {
+  for (const GpuKernels kernels : {GpuKernels::ours, GpuKernels::nccl}) {
+    const MpiOrder asked = GpusOrder{.ranks = 2, .kernels = kernels};
+    const MpiOrder back = order_from_json(through_text(to_json(asked)));
+    EXPECT_EQ(std::get<GpusOrder>(back).kernels, kernels);
+  }
+  Case c;
+  c.ranks = 3;
+  const MpiOrder back = order_from_json(through_text(to_json(MpiOrder{NcclCase{c, 7}})));
+  EXPECT_EQ(std::get<NcclCase>(back).launch, 7);
+  EXPECT_EQ(ranks_of(back), 3);
+  EXPECT_EQ(case_of(back), &std::get<NcclCase>(back).c);
+}
+
 TEST(OrderJson, WhoHasWhichGpuComesBack) {
-  const std::vector<RankGpu> gpus{{.rank = 0, .host = "a", .device = "GPU \"x\""},
-                                  {.rank = 1, .host = "b", .reason = "no driver"}};
+  const std::vector<RankGpu> gpus{
+      {.rank = 0, .host = "a", .device = "GPU \"x\""},
+      {.rank = 1, .host = "b", .reason = "no driver", .library = "NCCL 2"}};
   const nlohmann::json sent = to_json(MpiAnswer{gpus});
   const MpiAnswer back = answer_from_json(through_text(sent));
   ASSERT_EQ(std::get<std::vector<RankGpu>>(back).size(), 2u);

@@ -26,7 +26,7 @@ bool joins(const SweepConfig& config) {
   if (!joins_mpi_job()) return false;
   const bool several = launcher()->ranks > 1;
   return std::any_of(config.backends.begin(), config.backends.end(), [&](const std::string& name) {
-    return name == "mpi" || (name == "cuda" && several);
+    return name == "mpi" || (several && (name == "cuda" || name == "nccl"));
   });
 }
 
@@ -68,7 +68,7 @@ int most_ranks(const std::vector<PlannedCase>& plan, const SweepConfig& config) 
   int most = 0;
   for (const PlannedCase& planned : plan)
     if (const std::string& backend = config.backends[planned.backend];
-        backend != "cuda" && (!elsewhere || backend != "mpi"))
+        backend != "cuda" && backend != "nccl" && (!elsewhere || backend != "mpi"))
       most = std::max(most, planned.c.ranks);
   return most;
 }

@@ -112,7 +112,7 @@ void declare_where(CLI::App& sweep, SweepFlags& f) {
   sweep.add_option("--hostfile", f.hostfile, "for mpirun (default: this host alone)");
   sweep.add_option("--launcher-args", f.launcher_arguments, "more words for mpirun, in quotes");
   sweep.add_flag("--processes", f.processes,
-                 "cuda: a process for each rank, with a GPU of its own; we start mpirun");
+                 "cuda, nccl: a process for each rank, with a GPU of its own; we start mpirun");
   sweep.add_flag("--allow-missing", f.allow_missing, "an absent backend is no error");
 }
 

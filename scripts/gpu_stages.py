@@ -224,6 +224,11 @@ def of_several(place, cases):
                                      cases.ways, "--ranks", f"2,{place.gpus}", "--sizes", cases.sizes, *BOTH, *ONCE),
         "a process for each GPU", environment=cases.devices, absent=one or place.apart,
     )  # fmt: skip
+    yield Stage(
+        "nccl_processes", 25, place.sweep("nccl_processes", "--backend", "nccl", "--allow-missing", "--processes",
+                                          "--algorithm", "library,library/graph,library/registered", *apart),
+        "NCCL with a process for each GPU", environment=cases.devices, absent=one or place.apart,
+    )  # fmt: skip
 
 
 def static(place):

@@ -1,17 +1,15 @@
 #include "bench/mpi/gpu_rank_case.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <memory>
 #include <optional>
-#include <string_view>
 
 #include "bench/cuda_names.hpp"
 #include "bench/device_operation.hpp"
 #include "bench/gpu_case.hpp"
-#include "bench/mpi/host_team.hpp"
+#include "bench/mpi/gpu_rank.hpp"
 #include "bench/mpi/mpi_peers.hpp"
-#include "bench/mpi/watched_team.hpp"
 #include "bench/proof.hpp"
 #include "bench/variant.hpp"
 #include "collectives/catalogue.hpp"
@@ -22,34 +20,14 @@
 namespace collmark {
 namespace {
 
-/// A hook of the tests: its kernel is never launched, and it never says that it is done.
-class AbsentGpuRank final : public Operation, private OwnClock {
- public:
-  explicit AbsentGpuRank(Operation& real) : real_(real) {}
-
-  [[nodiscard]] OperationTraits traits() const override { return real_.traits(); }
-  void rewrite_input() override { real_.rewrite_input(); }
-  void run() override {}
-  [[nodiscard]] Check check() const override { return real_.check(); }
-  void evict() override { real_.evict(); }
-  [[nodiscard]] Moved moved() const override { return real_.moved(); }
-  [[nodiscard]] OwnClock* own_clock() override { return this; }
-
- private:
-  void start() override {}
-  [[nodiscard]] std::chrono::nanoseconds stop() override { throw RankLeft(); }
-
-  Operation& real_;
-};
-
 class GpuRankCase {
  public:
   GpuRankCase(const Communicator& comm, const GpuCase& asked, RankGpuOwner& gpu,
               const CaseContext& context)
       : asked_(asked),
         context_(context),
+        gpu_(gpu),
         gpus_(gpu.gpus()),
-        monitor_(gpu.monitor()),
         peers_(comm, context.dog),
         comm_(comm) {}
 
@@ -84,7 +62,7 @@ class GpuRankCase {
       throw Unsupported(fmt::format("CUDA IPC does not reach from host to host: {} ranks are on {}",
                                     asked_.c.ranks, result_.nodes));
     const KernelTask task = kernel_task(asked_.c);
-    peers_.together([this] { require_memory(); });
+    peers_.together([this] { require_memory(asked_.c, peers_.rank(), gpus_[0]); });
     collective_.emplace(gpus_, peers_, task, asked_.tuning);
     const HostPatience patience{.timeout = context_.timeout};
     collective_->set_looks(patience.looks());
@@ -96,19 +74,10 @@ class GpuRankCase {
                                                .evicts = asked_.c.measure.cache == CacheState::cold,
                                                .hooks = hooks_});
     });
-    if (split_variant(asked_.c.algorithm).launching == Launching::graph)
+    if (split_variant(asked_.c.algorithm).launching == Launching::graph) {
       peers_.together([&] { operation_->capture(); });
-    near_.emplace(comm_.handle());
-  }
-
-  /// Buffers, and as much again for what a kernel may copy aside.
-  void require_memory() const {
-    const Bytes size = asked_.c.size();
-    const int copies = asked_.c.placement == Placement::in_place ? 2 : 3;
-    const std::string obstacle = memory_obstacle(copies_of(size, copies), gpus_[0].free_memory());
-    if (!obstacle.empty())
-      throw Unsupported(fmt::format("rank {} on GPU {} ({}) {}", peers_.rank(),
-                                    gpus_[0].facts().ordinal, gpus_[0].facts().pci, obstacle));
+      operation_->settle();
+    }
   }
 
   void measure_all() {
@@ -125,32 +94,18 @@ class GpuRankCase {
   }
 
   void time() {
-    WatchedTeam team(*near_, context_.dog);
-    AbsentGpuRank absent(*operation_);
-    Operation& mine =
-        hooks_.absent_rank == peers_.rank() ? static_cast<Operation&>(absent) : *operation_;
-    result_.gpu_before = condition_of_all();
-    result_.measurement = measure(team, mine, asked_.c.measure);
-    result_.gpu_after = condition_of_all();
+    team_ = team_of(comm_, context_);
+    time_on_gpus(result_, *operation_, {*team_, peers_, gpu_, asked_.c, context_});
     operation_->rewrite_input();
     if (collective_->run_counted()) {
       operation_->settle();
       result_.wire_busiest = collective_->busiest();
     }
-    if (!result_.measurement.correct())
-      result_.reason = describe(result_.measurement.check, asked_.c.dtype);
-  }
-
-  GpuCondition condition_of_all() {
-    GpuCondition all;
-    for (const GpuCondition& one : peers_.all_of(condition_of(gpus_, 1, monitor_)))
-      all = worst(all, one);
-    return all;
   }
 
   /// What peers have open is given back by all together.
   void leave() {
-    near_.reset();
+    team_.reset();
     operation_.reset();
     collective_.reset();
   }
@@ -158,41 +113,23 @@ class GpuRankCase {
   const GpuCase& asked_;
   const CaseContext& context_;
   const TestHooks hooks_ = test_hooks_from_environment();
+  RankGpuOwner& gpu_;
   Gpus& gpus_;
-  const GpuMonitor& monitor_;
   MpiPeers peers_;
   const Communicator& comm_;
   CaseResult result_;
   std::optional<GpuCollective> collective_;
   std::optional<DeviceOperation> operation_;
-  std::optional<HostTeam> near_;
+  std::unique_ptr<Team> team_;
 };
-
-/// The same, with the rank before words that are about its GPU alone.
-Error by_rank(int rank, const Error& e) {
-  const std::string_view words = e.what();
-  return words.starts_with("rank ") ? e : Error(e.kind(), fmt::format("rank {}: {}", rank, words));
-}
 
 }  // namespace
 
 CaseResult run_gpu_case(const Communicator& comm, const GpuCase& asked, RankGpuOwner& gpu,
                         const CaseContext& context) {
   std::optional<GpuRankCase> one;  // not unwound by what is given up
-  try {
-    return one.emplace(comm, asked, gpu, context).run();
-  } catch (const RankLeft&) {
-    while (true) pause();
-  } catch (const Unsupported& e) {  // too late for a skipped row: the others are at work
-    context.give_up(by_rank(comm.rank(), Error(ErrorKind::lost, e.what())));
-    throw;
-  } catch (const Error& e) {
-    context.give_up(by_rank(comm.rank(), e));
-    throw;
-  } catch (const std::exception& e) {
-    context.give_up(e);
-    throw;
-  }
+  return or_give_up(comm.rank(), context,
+                    [&] { return one.emplace(comm, asked, gpu, context).run(); });
 }
 
 }  // namespace collmark

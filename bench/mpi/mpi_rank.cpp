@@ -14,6 +14,7 @@
 #include "bench/launcher.hpp"
 #include "bench/mpi/gpu_rank_case.hpp"
 #include "bench/mpi/library_algorithms.hpp"
+#include "bench/mpi/nccl_rank_case.hpp"
 #include "bench/mpi/rank_links.hpp"
 #include "bench/mpi_support.hpp"
 #include "bench/order_json.hpp"
@@ -75,6 +76,7 @@ MpiRank::MpiRank(const MpiJobOptions& options, OnFailure on_failure)
   processes_ = find_processes();
   hosts_ = find_hosts();
   gpu_ = std::make_unique<RankGpuOwner>(hosts_.below(rank_));
+  nccl_ = std::make_unique<RankNccl>(*gpu_, timeout_);
   give_up_ = [this](const std::exception& why) { on_failure_(failure_of(rank_, why)); };
   dog_ = std::make_unique<Watchdog>(timeout_, [this](const std::string& what) {
     on_failure_({.kind = ErrorKind::timed_out,
@@ -130,7 +132,12 @@ MpiAnswer MpiRank::carried_out(const Communicator& comm, const MpiOrder& order) 
   if (const Case* const c = std::get_if<Case>(&order)) return run_case(comm, *c, context);
   if (const auto* const c = std::get_if<GpuCase>(&order))
     return run_gpu_case(comm, *c, *gpu_, context);
-  if (std::holds_alternative<GpusOrder>(order)) return gpus_of_all(comm, *gpu_, *dog_);
+  if (const auto* const gpus = std::get_if<GpusOrder>(&order)) {
+    RankNccl* const nccl = gpus->kernels == GpuKernels::nccl ? nccl_.get() : nullptr;
+    return gpus_of_all(comm, own_gpu(*gpu_, nccl), *dog_);
+  }
+  if (const auto* const c = std::get_if<NcclCase>(&order))
+    return run_nccl_case(comm, *c, *gpu_, *nccl_, context);
   try {
     return measure_rank_links(comm, std::get<LinksOrder>(order), *dog_);
   } catch (const std::exception& e) {
@@ -143,7 +150,8 @@ MpiAnswer MpiRank::take_part(const MpiOrder& order) {
   std::optional<Communicator> comm;
   {
     const Watched watched(*dog_, "for the other ranks to form a group");
-    comm.emplace(MPI_COMM_WORLD, ranks_of(order));
+    const bool concerns_all = std::holds_alternative<NcclCase>(order);
+    comm.emplace(MPI_COMM_WORLD, concerns_all ? ranks_ : ranks_of(order));
   }
   if (!comm->member()) return {};
   MpiAnswer answer = carried_out(*comm, order);
@@ -155,12 +163,14 @@ MpiAnswer MpiRank::take_part(const MpiOrder& order) {
 void MpiRank::follow() {
   for (std::string text = hear(); !text.empty(); text = hear())
     (void)take_part(order_from_json(nlohmann::json::parse(text)));
+  nccl_->end();
   dog_.reset();
   MPI_Finalize();
 }
 
 void MpiRank::end() {
   tell("");
+  nccl_->end();
   dog_.reset();
   MPI_Finalize();
 }

@@ -9,6 +9,7 @@
 #include "bench/lost_rank.hpp"
 #include "bench/mpi/mpi_case.hpp"
 #include "bench/mpi/rank_gpu.hpp"
+#include "bench/mpi/rank_nccl.hpp"
 #include "bench/mpi_launch.hpp"
 #include "bench/watchdog.hpp"
 
@@ -55,6 +56,7 @@ class MpiRank {
   Hosts hosts_;
   ModelLinks links_;
   std::unique_ptr<RankGpuOwner> gpu_;
+  std::unique_ptr<RankNccl> nccl_;
   std::unique_ptr<Watchdog> dog_;
 };
 

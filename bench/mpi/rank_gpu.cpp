@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "bench/cuda_names.hpp"
+#include "bench/mpi/rank_nccl.hpp"
 #include "collectives/error.hpp"
 
 namespace collmark {
@@ -15,23 +16,12 @@ namespace {
 /// In a form that ranks can exchange.
 struct Entry {
   std::array<char, 64> host{};
-  std::array<char, 300> device{}, reason{};
+  std::array<char, 300> device{}, reason{}, library{};
 };
 
 template <std::size_t N>
 void copy(std::string_view text, std::array<char, N>& to) {
   std::copy_n(text.begin(), std::min(text.size(), N - 1), to.begin());
-}
-
-Entry entry_of(RankGpuOwner& mine) {
-  Entry entry;
-  gethostname(entry.host.data(), entry.host.size() - 1);
-  try {
-    copy(describe(mine.gpus()[0]), entry.device);
-  } catch (const Error& e) {
-    copy(e.what(), entry.reason);
-  }
-  return entry;
 }
 
 }  // namespace
@@ -46,8 +36,25 @@ const GpuMonitor& RankGpuOwner::monitor() {
   return *monitor_;
 }
 
-std::vector<RankGpu> gpus_of_all(const Communicator& comm, RankGpuOwner& mine, Watchdog& dog) {
-  const Entry entry = entry_of(mine);
+RankGpu own_gpu(RankGpuOwner& gpu, RankNccl* nccl) {
+  std::array<char, 64> host{};  // HOST_NAME_MAX
+  gethostname(host.data(), host.size() - 1);
+  RankGpu mine{.host = host.data()};
+  try {
+    mine.device = describe(gpu.gpus()[0]);
+    if (nccl != nullptr) mine.library = nccl->library().name();
+  } catch (const Error& e) {
+    mine.reason = e.what();
+  }
+  return mine;
+}
+
+std::vector<RankGpu> gpus_of_all(const Communicator& comm, const RankGpu& mine, Watchdog& dog) {
+  Entry entry;
+  copy(mine.host, entry.host);
+  copy(mine.device, entry.device);
+  copy(mine.reason, entry.reason);
+  copy(mine.library, entry.library);
   const Watched watched(dog, "for the other ranks to find their GPUs");
   std::vector<Entry> all(comm.rank() == 0 ? static_cast<std::size_t>(comm.ranks()) : 0);
   check_mpi(MPI_Gather(&entry, sizeof entry, MPI_BYTE, all.data(), sizeof entry, MPI_BYTE, 0,
@@ -58,7 +65,8 @@ std::vector<RankGpu> gpus_of_all(const Communicator& comm, RankGpuOwner& mine, W
     gpus.push_back({.rank = static_cast<int>(gpus.size()),
                     .host = e.host.data(),
                     .device = e.device.data(),
-                    .reason = e.reason.data()});
+                    .reason = e.reason.data(),
+                    .library = e.library.data()});
   return gpus;
 }
 

@@ -13,6 +13,8 @@
 
 namespace collmark {
 
+class RankNccl;
+
 class RankGpuOwner {
  public:
   /// Of the visible GPUs it is number `rank_on_host`, modulo how many there are. Where each process sees one only, that one.
@@ -28,8 +30,11 @@ class RankGpuOwner {
   std::unique_ptr<GpuMonitor> monitor_;
 };
 
+/// What this rank says of itself. `nccl` is null if it is not asked for.
+[[nodiscard]] RankGpu own_gpu(RankGpuOwner& gpu, RankNccl* nccl);
+
 /// At rank 0 every rank's, elsewhere nothing. Called by all members of `comm`.
-[[nodiscard]] std::vector<RankGpu> gpus_of_all(const Communicator& comm, RankGpuOwner& mine,
+[[nodiscard]] std::vector<RankGpu> gpus_of_all(const Communicator& comm, const RankGpu& mine,
                                                Watchdog& dog);
 
 }  // namespace collmark

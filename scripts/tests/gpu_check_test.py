@@ -90,7 +90,8 @@ class DryRun(Folders):
         self.assertEqual(len(rows_of(self.out / "copy_after.csv")), 1)
         self.assertIn("misaligned=3", rows_of(self.out / "misaligned_3.csv")[0]["tuning"])
         if "processes             not run" not in done.stdout:  # which says why
-            self.assertEqual({row["status"] for row in rows_of(self.out / "processes.csv")}, {"ok"})
+            for stage in ("processes", "nccl_processes"):
+                self.assertEqual({row["status"] for row in rows_of(self.out / f"{stage}.csv")}, {"ok"})
         self.assertIn("library:tree", {row["algorithm"] for row in rows_of(self.out / "nccl.csv")})
         self.assertEqual({row["devices"] for row in rows_of(self.out / "links.csv")}, {"2"})
         report = (self.out / "README.md").read_text()
