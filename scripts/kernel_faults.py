@@ -6,24 +6,26 @@
     scripts/kernel_faults.py --list                what would be planted
 
 First the rules of decision 0008, each broken by hand in one place. Then every wait, barrier, vote and memory order that
-the kernels' sources have, deleted or weakened in turn. What no engine finds is a rule that nothing holds, unless
-HARMLESS says why it changes nothing; the exit code is then 1. Memory orders need ThreadSanitizer: x86 stores in
-order anyway.
+the kernels' sources have, each call of its own, deleted or weakened in turn (kernel_sites.py). What no engine finds is
+a rule that nothing holds, unless HARMLESS says why it changes nothing; the exit code is then 1. Memory orders need
+ThreadSanitizer: x86 stores in order anyway.
 """
 
 import argparse
-import re
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
+from kernel_sites import CPU, Fault, all_faults, harmless, planted
 from mutant_build import QuickBuild
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = "kernels_probe_test"
+DEVICE_CODE = "kernels_of_f32.cpp"  # all of the program's: host code knows only the structs of these headers
 TESTS = ("Probe.OnFibers:Probe.AProgram*", "Probe.OnThreads")
 # What a run says, by the first words that are found in it.
 WORDS = {
@@ -33,127 +35,25 @@ WORDS = {
     "differs": "wrong",
     "waited for rank": "gave up",
 }
-LONGEST = 30  # [s] of one run; then it hangs
-
-SOURCES = ["flag", "block", "links", "ring", "tree", "direct", "low_latency", "interpreter", "hop"]
-KERNELS = [f"kernels/{name}.hpp" for name in SOURCES]
-CPU = "kernels/on_cpu/platform.hpp"
+LONGEST = 60  # [s] of processor time in one run, many times what sound kernels take; then it hangs
+AWAY = 600  # [s] by the clock
 
 
-@dataclass(frozen=True)
-class Fault:
-    rule: str
-    file: str
-    old: str  # stands there once, or at `place`
-    new: str
-    place: int = -1  # where in the file; -1: wherever it stands
-
-
-BY_HAND = [
-    Fault("flags of two ranks have system scope", CPU, "= grid::Scope::system;", "= grid::Scope::device;"),
-    Fault(
-        "an end's count is its own thread's",
-        "kernels/links.hpp",
-        "store_release(outgoing(to[i - from.count()]).tail, counts[i]);",
-        "store_release(outgoing(to[i - from.count()]).tail, *outgoing(to[i - from.count()]).passed);",
-    ),
-    Fault(
-        "counts of links are kept",
-        "kernels/links.hpp",
-        "*link.passed = counts[i] = n + 1;",
-        "counts[i] = n + 1;",
-    ),
-    Fault(
-        "a slot is not used twice at once",
-        "kernels/links.hpp",
-        "n + 1 - slots",
-        "n - slots",
-    ),
-    Fault(
-        "one_shot in place reads from staging",
-        "kernels/direct.hpp",
-        "    from = view.staging;\n",
-        "",
-    ),
-    Fault("both flags of a line count", "kernels/low_latency.hpp", " && b >> 32 == epoch_", ""),
-    Fault("the first flag of a line counts", "kernels/low_latency.hpp", "a >> 32 == epoch_ && ", ""),
-    Fault("both flags of a hop's line count", "kernels/hop.hpp", " && b >> 32 == n", ""),
-    Fault("the first flag of a hop's line counts", "kernels/hop.hpp", "a >> 32 == n && ", ""),
-    Fault("epochs alternate between two inboxes", "kernels/low_latency.hpp", "= epoch_ & 1;", "= 0;"),
-    Fault(
-        "epochs are kept",
-        "kernels/low_latency.hpp",
-        "if (thread_index() == 0) block_.view().epochs[block_.channel()] = epoch_;",
-        "",
-    ),
-    Fault(
-        "meetings are counted",
-        "kernels/block.hpp",
-        "if (thread_index() == 0) view_.meetings[channel_] = now;",
-        "",
-    ),
-    Fault(
-        "the interpreter's counts are kept",
-        "kernels/interpreter.hpp",
-        "if (thread_index() == 0) block_.view().begun[block_.channel()] = done(last + 1, 0);",
-        "",
-    ),
-]
-
-# By file, the line's text and what was done to it: why nothing can go wrong.
-HARMLESS: dict[tuple[str, str], str] = {}
-
-
-def call_at(text, start):
-    """The end of the call whose name begins at `start`."""
-    depth = 0
-    for i in range(text.index("(", start), len(text)):
-        depth += {"(": 1, ")": -1}.get(text[i], 0)
-        if depth == 0:
-            return i + 1
-    raise ValueError("a call without end")
-
-
-def line_of(text, place):
-    begin = text.rfind("\n", 0, place) + 1
-    return text[begin : text.index("\n", place)].strip()
-
-
-def deletions(file):
-    """Every wait, barrier and vote of a kernel's source taken away, every memory order weakened."""
-    text = (ROOT / file).read_text()
-    number = lambda place: text.count("\n", 0, place) + 1  # noqa: E731
-    name = Path(file).name
-    for found in re.finditer(r"(?<![\w:])block_barrier\(\);", text):
-        yield Fault(f"{name}:{number(found.start())} barrier", file, found.group(), "", found.start())
-    for found in re.finditer(r"memory_order_(acquire|release)", text):
-        rule = f"{name}:{number(found.start())} {found.group(1)}"
-        yield Fault(rule, file, found.group(), "memory_order_relaxed", found.start())
-    for found in re.finditer(r"(?<![\w:])(?:\w+\.)?(block_all|wait_for|wait_until|await|meet)\(", text):
-        line = line_of(text, found.start())
-        if "COLLMARK_DEVICE" in line or line.startswith("inline"):
-            continue  # where it is defined
-        call = text[found.start() : call_at(text, found.start(1))]
-        argument = call[call.index("(") + 1 : -1]
-        new = f"({argument})" if found.group(1) == "block_all" else "true"
-        yield Fault(f"{name}:{number(found.start())} {found.group(1)}", file, call, new, found.start())
-
-
-def planted(fault, text):
-    place = fault.place
-    if place < 0:
-        if text.count(fault.old) != 1:
-            sys.exit(f"kernel_faults.py: {fault.file} has not once: {fault.old!r}")
-        place = text.index(fault.old)
-    return text[:place] + fault.new + text[place + len(fault.old) :]
+def limit_processor_time():
+    """Other programs may keep the cores from a run: the clock would say that it hangs."""
+    resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST))
 
 
 def verdict(program, name):
     """In one word, what running the test says."""
     command = [program, f"--gtest_filter={name}"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=AWAY, check=False, preexec_fn=limit_processor_time
+        )
     except subprocess.TimeoutExpired:
+        return "hangs"
+    if done.returncode == -signal.SIGXCPU:
         return "hangs"
     if done.returncode == 0:
         return "-"
@@ -163,25 +63,27 @@ def verdict(program, name):
     return next((short for words, short in WORDS.items() if words in said), "fails")
 
 
-def verdicts(builds, fault):
-    """Of every engine, with the fault planted; of the next build only if the last has found nothing."""
+def verdicts(builds, fault, thorough):
+    """Of every engine, with the fault planted; of the next build only if the last has found nothing. A thorough one
+    asks each engine of a build."""
     text = (ROOT / fault.file).read_text()
-    words = []
-    for build in builds:
-        if any(word != "-" for word in words):
-            words += ["" for _ in TESTS]
-            continue
+    words = {}
+    numbered = list(enumerate(builds))
+    turn = (
+        -1 if fault.is_order else 1
+    )  # what x86 hides is looked for where it shows, and the quicker engine there first
+    for number, build in numbered[::turn]:
+        if any(word != "-" for word in words.values()):
+            break
         with tempfile.TemporaryDirectory() as room:
             program = build.with_change(fault.file, planted(fault, text), Path(room))
             if program is None:
                 sys.exit(f"kernel_faults.py: {fault.file} does not compile with the fault '{fault.rule}'")
-            words += [verdict(program, name) for name in TESTS]
-    return words
-
-
-def harmless(fault):
-    text = (ROOT / fault.file).read_text()
-    return HARMLESS.get((fault.file, line_of(text, fault.place))) if fault.place >= 0 else None
+            for name in TESTS[::turn]:
+                words[number, name] = verdict(program, name)
+                if words[number, name] != "-" and not thorough:
+                    break
+    return [words.get((number, name), "") for number, _ in numbered for name in TESTS]
 
 
 def main():
@@ -189,28 +91,25 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="without sanitizers (default: build)")
     parser.add_argument("--tsan", type=Path, help="with ThreadSanitizer")
     parser.add_argument("--only", default="", help="faults whose rule has these words")
-    parser.add_argument("--share", default="1/1", help="of the faults, 2/4: the second of four, the sixth, ...")
+    parser.add_argument(
+        "--thorough", action="store_true", help="ask all engines of a build, not only until one finds it"
+    )
     parser.add_argument("--list", action="store_true", help="name the faults, plant none")
     parser.add_argument("--jobs", type=int, default=2, help="at once (default: 2)")
     options = parser.parse_args()
-    faults = [*BY_HAND, *(fault for file in [*KERNELS, CPU] for fault in deletions(file))]
-    faults = [fault for fault in faults if options.only in fault.rule]
-    share = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", options.share)
-    if not share or int(share[1]) > int(share[2]):
-        parser.error(f"--share is K/N, 1/4 to 4/4 for quarters, not '{options.share}'")
-    faults = faults[int(share[1]) - 1 :: int(share[2])]
+    faults = [fault for fault in all_faults() if options.only in fault.rule]
     if options.list:
         for fault in faults:
             print(f"{fault.rule:<44}{fault.old[:60]!r} -> {fault.new[:60]!r}")
         return
     folders = [folder.resolve() for folder in (options.build, options.tsan) if folder]
-    builds = [QuickBuild(ROOT, folder, TARGET) for folder in folders]
+    builds = [QuickBuild(ROOT, folder, TARGET, DEVICE_CODE) for folder in folders]
     engines = [f"{kind}{engine}" for kind in ("", "TSan ")[: len(builds)] for engine in ("fibers", "threads")]
     print(f"{'broken':<44}" + "".join(f"{engine:>14}" for engine in engines))
     sound = Fault("nothing", CPU, "", "", 0)
-    missed = [] if all(word in {"", "-"} for word in verdicts(builds, sound)) else ["nothing"]
+    missed = [] if all(word in {"", "-"} for word in verdicts(builds, sound, True)) else ["nothing"]
     with ThreadPoolExecutor(options.jobs) as pool:
-        for fault, words in zip(faults, pool.map(lambda f: verdicts(builds, f), faults), strict=True):
+        for fault, words in zip(faults, pool.map(lambda f: verdicts(builds, f, options.thorough), faults), strict=True):
             found = any(word not in ("", "-") for word in words)
             why = "" if found else harmless(fault)
             print(

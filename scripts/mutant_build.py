@@ -24,6 +24,7 @@ class QuickBuild:
     source: Path  # the tree
     build: Path  # its build folder: built, with Ninja
     target: str
+    within: str = ""  # only objects that have this in their path are compiled again
     compile: dict[str, list[str]] = field(init=False)  # object: command; from the build folder
     link: list[str] = field(init=False)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -32,7 +33,8 @@ class QuickBuild:
         lines = self.ninja("commands", self.target)
         commands = [shlex.split(line) for line in lines if " -c " in line]
         # Code for a GPU runs in no test: it may stay as it was.
-        self.compile = {after(command, "-o"): command for command in commands if not is_cuda(command)}
+        named = {after(command, "-o"): command for command in commands if not is_cuda(command)}
+        self.compile = {name: command for name, command in named.items() if self.within in name}
         self.link = shlex.split(lines[-1].removeprefix(": && ").removesuffix(" && :"))
 
     def ninja(self, *tool: str) -> list[str]:

@@ -12,9 +12,16 @@ namespace {
 #define COLLMARK_HOP(kernel)                                                                    \
   CpuKernel{#kernel, [](const void* argument) { kernel(*static_cast<const Hops*>(argument)); }, \
             sizeof(Hops)},
-constexpr CpuKernel kKernels[] = {COLLMARK_KERNELS(COLLMARK_F32)
-                                      COLLMARK_HOP_KERNELS(COLLMARK_HOP)};
+#define COLLMARK_DATA(kernel, Argument)                                       \
+  CpuKernel{#kernel "_4",                                                     \
+            [](const void* argument) {                                        \
+              kernel<std::uint32_t>(*static_cast<const Argument*>(argument)); \
+            },                                                                \
+            sizeof(Argument)},
+constexpr CpuKernel kKernels[] = {COLLMARK_KERNELS(COLLMARK_F32) COLLMARK_DATA_KERNELS(
+    COLLMARK_DATA) COLLMARK_HOP_KERNELS(COLLMARK_HOP)};
 #undef COLLMARK_F32
+#undef COLLMARK_DATA
 #undef COLLMARK_HOP
 
 }  // namespace

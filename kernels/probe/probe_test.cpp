@@ -1,6 +1,10 @@
 /// What finds a planted fault: each kind of kernel, several launches in a row, on both engines.
 #include <gtest/gtest.h>
 
+#include <array>
+
+#include "kernels/cpu_kernels.hpp"
+#include "kernels/data.hpp"
 #include "kernels/hop_case.hpp"
 #include "kernels/kernel_case.hpp"
 
@@ -23,6 +27,24 @@ const std::vector<NamedKernel> kKernels{{Collective::all_reduce, "ring"},
                                         {Collective::all_reduce, "one_shot_interpreted"},
                                         {Collective::all_reduce, "recursive_doubling_interpreted"}};
 
+/// Compares a buffer with a pattern, each thread's last element wrong; what is wrong with the verdict, empty if nothing.
+std::string misjudged(grid::Engine engine, std::uint64_t seed) {
+  constexpr std::array<std::uint32_t, 3> kPattern{11, 22, 33};
+  constexpr int kLanes = 8, kCount = 4 * kLanes;
+  std::array<std::uint32_t, kCount> values{};
+  for (std::size_t i = 0; i < kCount; ++i)
+    values[i] = kPattern[i % kPattern.size()] + (i < kCount - kLanes ? 0 : 1);
+  Verdict verdict{-1, -1};
+  const Comparison what{.values = {.begin = reinterpret_cast<std::byte*>(values.data()),
+                                   .count = kCount,
+                                   .pattern = reinterpret_cast<const std::byte*>(kPattern.data()),
+                                   .period = kPattern.size()},
+                        .verdicts = &verdict};
+  (void)grid::run({.blocks = 1, .lanes = kLanes, .engine = engine, .seed = seed},
+                  [&] { cpu_kernel("compare_values_4")->run(&what); });
+  return verdict.wrong == kLanes && verdict.first == kCount - kLanes ? "" : "the verdict differs";
+}
+
 TEST(Probe, OnFibers) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed)
     for (const NamedKernel& kernel : kKernels) {
@@ -42,6 +64,8 @@ TEST(Probe, OnFibers) {
       ASSERT_EQ(HopEnds(0xfffffff0)
                     .run(kernel, {.blocks = 2, .lanes = 1, .seed = seed, .blocks_per_rank = 1}),
                 "");
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    ASSERT_EQ(misjudged(grid::Engine::fibers, seed), "") << seed;
 }
 
 TEST(Probe, AProgramWithoutInstructions) {
@@ -70,6 +94,7 @@ TEST(Probe, OnThreads) {
   for (const char* const kernel : kHopKernels)
     ASSERT_EQ(HopEnds(0).run(kernel, {.blocks = 2, .lanes = 1, .engine = grid::Engine::threads}),
               "");
+  ASSERT_EQ(misjudged(grid::Engine::threads, 1), "");
 }
 
 }  // namespace
