@@ -116,6 +116,7 @@ struct BackendOptions {
   std::string launcher_arguments = {};        // mpi: for mpirun, as a shell would split them
   GpuTuning gpu = {};                         // cuda: what is not left to it
   bool processes = false;  // cuda, nccl: one for each rank, though no launcher started us
+  bool registers = false;  // nccl: a case will want registered buffers
   std::shared_ptr<MpiLaunch> job = {};  // that this process has joined already, if it has
 };
 

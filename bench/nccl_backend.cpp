@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -18,6 +19,10 @@
 
 namespace collmark {
 namespace {
+
+/// Without it NCCL since 2.28 registers no buffers of several ranks of one process for NVLS.
+///   Source   NCCL's release notes, 2.28; src/group.cc, ncclParamSingleProcMemRegEnable
+constexpr const char* kRegistersInOneProcess = "NCCL_SINGLE_PROC_MEM_REG_ENABLE";
 
 /// Opens a T, or says why not.
 template <class T>
@@ -41,6 +46,8 @@ struct NcclBackend::Running {
 };
 
 NcclBackend::NcclBackend(const BackendOptions& options) : options_(options) {
+  // Before the first communicator: NCCL reads it once.
+  if (options.registers) setenv(kRegistersInOneProcess, "1", 0);
   std::string no_gpus, no_nccl;
   std::tie(gpus_, no_gpus) = opened<Gpus>();
   std::tie(nccl_, no_nccl) = opened<Nccl>();
@@ -163,6 +170,9 @@ void NcclBackend::try_out(Running& running, CaseResult& result, const NcclName& 
     running.operation->settle();
   }
   note_what_ran(result, log.ran(), name.choice);
+  const char* const registers = std::getenv(kRegistersInOneProcess);
+  if (name.buffers == NcclBuffers::registered && registers != nullptr)
+    result.tuning += fmt::format(" {}={}", kRegistersInOneProcess, registers);
 }
 
 }  // namespace collmark

@@ -32,6 +32,9 @@ bool joins(const SweepConfig& config) {
 
 Backends backends_of(const SweepConfig& config, const SweepFlags& flags) {
   BackendOptions options = flags.backend_options();
+  options.registers = std::any_of(
+      config.algorithms.begin(), config.algorithms.end(),
+      [](const std::string& name) { return name.find("/registered") != std::string::npos; });
   if (joins(config)) options.job = join_mpi_job({.timeout = options.timeout});
   Backends all;
   for (const std::string& name : config.backends) all.push_back(make_backend(name, options));

@@ -86,6 +86,17 @@ class Rows(NcclTest):
         self.assertEqual(sorted(row["algorithm"] for row in rows), sorted(names.split(",")))
         self.assert_all_ok(rows)
 
+    def test_registration_in_one_process_is_switched_on_where_it_is_asked_for_and_said(self):
+        variable = "NCCL_SINGLE_PROC_MEM_REG_ENABLE"
+        ((row,), _) = self.run_sweep(*ONE, "--algorithm", "library/registered")
+        self.assertTrue(row["tuning"].endswith(f"channels=2 {variable}=1"), row)
+        self.assertEqual(record_of(self.csv)["environment"][variable], "1")
+        ((row,), _) = self.run_sweep(*ONE, "--algorithm", "library/registered", **{variable: "0"})
+        self.assertTrue(row["tuning"].endswith(f" {variable}=0"), row)
+        ((row,), _) = self.run_sweep(*ONE)
+        self.assertNotIn(variable, row["tuning"])
+        self.assertNotIn(variable, record_of(self.csv)["environment"])
+
     def test_a_forced_algorithm_is_read_back(self):
         rows, _ = self.run_sweep(*FEW, "--ranks", "2,3", "--sizes", "1K", "--algorithm", "library,library:tree/LL128")
         said = {row["algorithm"]: row["tuning"] for row in rows}
