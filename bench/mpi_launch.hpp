@@ -90,4 +90,7 @@ struct MpiJobOptions {
   std::chrono::milliseconds timeout{30'000};  // of any single wait
 };
 
+/// How long ranks may take from their start, over the network too, until all of them know each other.
+[[nodiscard]] std::chrono::milliseconds start_limit(const MpiJobOptions& options);
+
 }  // namespace collmark

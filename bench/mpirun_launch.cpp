@@ -8,6 +8,7 @@
 
 #include "bench/order_json.hpp"
 #include "bench/output.hpp"
+#include "bench/test_hooks.hpp"
 
 namespace collmark {
 namespace {
@@ -16,8 +17,9 @@ using Json = nlohmann::json;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds kLook{50};          // how late an interrupt may be seen
-constexpr milliseconds kStart{120'000};    // for a launch, over the network too
+constexpr milliseconds kLook{50};        // how late an interrupt may be seen
+constexpr milliseconds kStart{120'000};  // for a launch
+constexpr milliseconds kLater{2'000};    // and so long for a rank to say first that it took longer
 constexpr milliseconds kFarewell{10'000};  // for ranks to end by themselves
 constexpr std::size_t kRemembered = 4096;  // bytes of stderr
 
@@ -49,13 +51,18 @@ std::string first_words(const std::string& text) {
 
 }  // namespace
 
+milliseconds start_limit(const MpiJobOptions& options) {
+  const std::optional<int> test = test_hooks_from_environment().start_ms;
+  return test ? milliseconds{*test} : std::max(kStart, options.timeout);
+}
+
 MpirunLaunch::MpirunLaunch(const ChildCommand& command, const MpiJobOptions& options,
                            const std::atomic<bool>& interrupted)
     : options_(options), interrupted_(interrupted), mpirun_(command) {
   try {
-    processes_ = processes_from(answer("hello", std::max(kStart, options.timeout)));
+    processes_ = processes_from(answer("hello", start_limit(options) + kLater));
   } catch (const Error& e) {
-    if (e.kind() == ErrorKind::interrupted) throw;
+    if (e.kind() == ErrorKind::interrupted || hung_) throw;
     const std::string words = first_words(heard_);
     throw Error(ErrorKind::absent,
                 e.kind() == ErrorKind::absent || words.empty()
@@ -119,7 +126,8 @@ void MpirunLaunch::hear(const std::string& line) {
 /// are heard too, and the one that says nothing is named.
 void MpirunLaunch::fail(const RankFailure& first) {
   broken_ = true;
-  std::string what = fmt::format("{}", first.what);
+  hung_ = first.kind == ErrorKind::timed_out;
+  std::string what = first.what;
   std::set<int> heard{first.rank};
   const milliseconds grace =
       std::clamp(options_.timeout / 2, milliseconds{300}, milliseconds{3000});
@@ -128,7 +136,7 @@ void MpirunLaunch::fail(const RankFailure& first) {
          !mpirun_.silent())
     if (const auto next = message(kLook); next && next->contains("failure"))
       heard.insert(failure_from(next->at("failure")).rank);
-  if (first.kind == ErrorKind::timed_out && ranks_ > 1)
+  if (hung_ && ranks_ > 1)
     for (int r = 0; r < ranks_; ++r)
       if (!heard.contains(r)) what += fmt::format("; rank {} says nothing", r);
   if (const std::string who = lost_rank(heard_, processes_); !who.empty())

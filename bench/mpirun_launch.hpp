@@ -46,6 +46,7 @@ class MpirunLaunch final : public MpiLaunch {
   int ranks_ = 0;                       // of the order that runs
   std::vector<RankProcess> processes_;  // [rank]
   bool broken_ = false;
+  bool hung_ = false;  // a rank has said so
   ChildProcess mpirun_;
 };
 

@@ -58,7 +58,9 @@ class FaultyOperation : public Operation {
 TestHooks test_hooks_from_environment() {
   constexpr const char* kAbsent = "COLLMARK_TEST_ABSENT_RANK";
   constexpr const char* kCorrupt = "COLLMARK_TEST_CORRUPT";
+  constexpr const char* kStart = "COLLMARK_TEST_START_MS";
   TestHooks hooks;
+  if (const char* text = std::getenv(kStart)) hooks.start_ms = number(kStart, text);
   if (const char* text = std::getenv(kAbsent)) hooks.absent_rank = number(kAbsent, text);
   if (const char* text = std::getenv(kCorrupt)) {
     const std::string_view whole(text);

@@ -1,8 +1,9 @@
-/// Faults on demand, for the tests of what happens then. Both are read from the environment:
+/// Faults on demand, for the tests of what happens then. All are read from the environment:
 ///
 ///   COLLMARK_TEST_ABSENT_RANK=R      rank R never takes part in an operation (threads backend)
 ///   COLLMARK_TEST_CORRUPT=R or R@N   one bit of rank R's result is flipped, after each operation
 ///                                    or only after its N-th (from 0) of a launch
+///   COLLMARK_TEST_START_MS=N         MPI ranks may take so long to find each other
 #pragma once
 
 #include <memory>
@@ -17,6 +18,7 @@ struct TestHooks {
   std::optional<int> absent_rank = {};
   std::optional<int> corrupt_rank = {};
   std::optional<int> corrupt_call = {};
+  std::optional<int> start_ms = {};
 };
 
 /// Throws Error{usage} for values that are no numbers.

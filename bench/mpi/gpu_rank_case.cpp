@@ -105,7 +105,10 @@ class GpuRankCase {
 
   /// What peers have open is given back by all together.
   void leave() {
-    team_.reset();
+    {
+      const Watched watched(context_.dog, "for the other ranks to end a case");
+      team_.reset();
+    }
     operation_.reset();
     collective_.reset();
   }

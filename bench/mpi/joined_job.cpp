@@ -52,7 +52,7 @@ class Desk {
     const std::lock_guard lock(mutex_);
     over_ = true;
     changed_.notify_all();
-    return !order_ && !(failure_ && ready_);
+    return !order_ && !hung_;
   }
 
   // --- of the thread that speaks MPI
@@ -81,6 +81,16 @@ class Desk {
     changed_.notify_all();
   }
 
+  /// And never returns: MPI does not.
+  [[noreturn]] void hang(const RankFailure& failure) {
+    {
+      const std::lock_guard lock(mutex_);
+      hung_ = true;
+    }
+    fail(failure);
+    while (true) pause();
+  }
+
  private:
   void throw_failure() const {
     if (failure_) throw Error(failure_->kind, failure_->what);
@@ -88,7 +98,7 @@ class Desk {
 
   std::mutex mutex_;  // guards all
   std::condition_variable changed_;
-  bool ready_ = false, interrupted_ = false, over_ = false;
+  bool ready_ = false, interrupted_ = false, over_ = false, hung_ = false;
   std::optional<MpiOrder> order_;
   std::optional<MpiAnswer> answer_;
   std::optional<RankFailure> failure_;
@@ -96,10 +106,7 @@ class Desk {
 
 void speak_mpi(const std::shared_ptr<Desk>& desk, const MpiJobOptions& options) {
   try {
-    MpiRank rank(options, [desk](const RankFailure& failure) {
-      desk->fail(failure);
-      while (true) pause();
-    });
+    MpiRank rank(options, [desk](const RankFailure& failure) { desk->hang(failure); });
     desk->hello();
     while (const std::optional<MpiOrder> order = desk->next_order())
       desk->deliver(rank.carry_out(*order));
@@ -122,17 +129,12 @@ class JoinedJob final : public MpiLaunch {
     try {
       desk_->await_hello();
     } catch (...) {
-      thread_.join();
+      part();
       throw;
     }
   }
 
-  ~JoinedJob() override {
-    if (desk_->close())
-      thread_.join();
-    else
-      thread_.detach();
-  }
+  ~JoinedJob() override { part(); }
 
   [[nodiscard]] MpiAnswer carry_out(const MpiOrder& order) override {
     return desk_->carry_out(order);
@@ -140,6 +142,13 @@ class JoinedJob final : public MpiLaunch {
   void interrupt() noexcept override { desk_->interrupt(); }
 
  private:
+  void part() {
+    if (desk_->close())
+      thread_.join();
+    else
+      thread_.detach();
+  }
+
   std::shared_ptr<Desk> desk_;
   std::thread thread_;
 };

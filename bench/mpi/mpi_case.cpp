@@ -88,6 +88,7 @@ class RankCase {
  public:
   RankCase(const Communicator& comm, const Case& c, const CaseContext& context)
       : comm_(comm), case_(c), context_(context) {
+    const Watched watched(context.dog, "for the other ranks to begin a case");
     if (context.hosts.count(comm.ranks()) == 1)
       near_ = std::make_unique<HostTeam>(comm.handle());
     else
@@ -247,7 +248,10 @@ class RankCase {
 CaseResult run_case(const Communicator& comm, const Case& c, const CaseContext& context) {
   std::optional<RankCase> one;  // not unwound by what is given up
   try {
-    return one.emplace(comm, c, context).run();
+    CaseResult result = one.emplace(comm, c, context).run();
+    const Watched watched(context.dog, "for the other ranks to end a case");
+    one.reset();
+    return result;
   } catch (const RankLeft&) {
     while (true) pause();
   } catch (const std::exception& e) {

@@ -68,6 +68,9 @@ MpiRank::MpiRank(const MpiJobOptions& options, OnFailure on_failure)
     : timeout_(options.timeout), on_failure_(std::move(on_failure)) {
   require_process_manager();
   announce_forced_algorithms();
+  if (const auto job = launcher()) rank_ = job->rank;  // until MPI says it
+  Watchdog starting(start_limit(options), [this](const std::string& what) { hung(what); });
+  const Watched watched(starting, "in MPI_Init and for all ranks to say where they are");
   int provided = 0;
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
@@ -78,11 +81,13 @@ MpiRank::MpiRank(const MpiJobOptions& options, OnFailure on_failure)
   gpu_ = std::make_unique<RankGpuOwner>(hosts_.below(rank_));
   nccl_ = std::make_unique<RankNccl>(*gpu_, timeout_);
   give_up_ = [this](const std::exception& why) { on_failure_(failure_of(rank_, why)); };
-  dog_ = std::make_unique<Watchdog>(timeout_, [this](const std::string& what) {
-    on_failure_({.kind = ErrorKind::timed_out,
-                 .rank = rank_,
-                 .what = fmt::format("rank {} {}", rank_, what)});
-  });
+  dog_ = std::make_unique<Watchdog>(timeout_, [this](const std::string& what) { hung(what); });
+}
+
+void MpiRank::hung(const std::string& what) const {
+  on_failure_({.kind = ErrorKind::timed_out,
+               .rank = rank_,
+               .what = fmt::format("rank {} {}", rank_, what)});
 }
 
 std::vector<RankProcess> MpiRank::find_processes() const {

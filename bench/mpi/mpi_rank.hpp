@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "bench/lost_rank.hpp"
@@ -39,6 +40,7 @@ class MpiRank {
   void follow();
 
  private:
+  void hung(const std::string& what) const;
   [[nodiscard]] MpiAnswer take_part(const MpiOrder& order);
   /// By a member of the group.
   [[nodiscard]] MpiAnswer carried_out(const Communicator& comm, const MpiOrder& order);

@@ -117,7 +117,10 @@ class NcclRankCase {
   }
 
   void leave() {
-    team_.reset();
+    {
+      const Watched watched(context_.dog, "for the other ranks to end a case");
+      team_.reset();
+    }
     operation_.reset();
     collective_.reset();
   }

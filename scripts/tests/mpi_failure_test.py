@@ -4,8 +4,8 @@ import os
 import signal
 import unittest
 
-from mpi_support import ENDLESS, LONG, QUICK, MpiSweep
-from program import PROGRAM
+from mpi_support import ENDLESS, LONG, MPIRUN, QUICK, MpiSweep, is_open_mpi
+from program import PROGRAM, shim
 from sweep_support import record_of, rows_of
 
 
@@ -42,6 +42,26 @@ class Failing(MpiSweep):
                 self.assertEqual(row["status"], "failed")
                 self.assertIn(words, row["reason"])
                 self.assertIn("rank 1 says nothing", row["reason"])
+
+    def test_a_rank_that_is_stuck_between_operations_is_found_out(self):
+        """Started by us, and in a job that was joined."""
+        calls = ["MPI_Init_thread", "MPI_Comm_split", "MPI_Win_allocate_shared", "MPI_Win_free", "MPI_Comm_free"]
+        flags = ["sweep", *QUICK, "--ranks", 3, "--algorithm", "ring", "--timeout", 1, "--csv", self.csv]
+        preload = ("-x LD_PRELOAD={}" if is_open_mpi() else "-genv LD_PRELOAD {}").format(shim("stuck"))
+        for call in calls:
+            stuck = {"COLLMARK_TEST_STUCK": f"{call}@1", "COLLMARK_TEST_START_MS": "3000"}
+            for words in (
+                [PROGRAM, *flags, "--launcher-args", preload],
+                [MPIRUN, "-n", 3, *preload.split(), PROGRAM, *flags],
+            ):
+                with self.subTest(call=call, first=words[0]):
+                    self.csv.unlink(missing_ok=True)
+                    done = self.run_program(*words, **stuck)
+                    self.assert_exit(done, 7)
+                    self.assertRegex(done.stderr, r"rank \d has waited \d s (for|in) ")
+                    if self.csv.exists():  # a job that is joined has none yet while it begins
+                        self.assertNotEqual([row["status"] for row in rows_of(self.csv)][-1:], ["ok"])
+                    self.assert_nobody_left()
 
     def test_an_interrupt_keeps_finished_rows_and_resume_finishes_the_rest(self):
         for number in (signal.SIGINT, signal.SIGTERM):
