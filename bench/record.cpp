@@ -40,8 +40,6 @@ std::string if_timed(const Record& r, const T& value) {
 
 const Summary& times(const Record& r) { return r.result.measurement.time; }
 
-bool has_root(Collective c) { return c == Collective::broadcast || c == Collective::reduce; }
-
 struct RecordColumn {
   std::string_view name;
   std::string (*cell)(const Record&);

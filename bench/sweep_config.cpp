@@ -97,7 +97,7 @@ void for_each_case(const SweepConfig& config, std::size_t backend,
                            .count = {size.value / static_cast<std::int64_t>(size_of(dtype))},
                            .dtype = dtype,
                            .op = op,
-                           .root = config.root,
+                           .root = has_root(collective) ? config.root : 0,
                            .placement = placement,
                            .measure = config.measure};
                     c.measure.cache = cache;
@@ -151,6 +151,11 @@ std::vector<PlannedCase> plan_sweep(const SweepConfig& config) {
         config.placements.size(), config.caches.size(), config.modes.size()})
     cases *= static_cast<double>(choices);
   require_plannable(cases);
+  if (config.root != 0 &&
+      std::none_of(config.collectives.begin(), config.collectives.end(), has_root))
+    throw Error(ErrorKind::usage,
+                fmt::format("--root {} is for broadcast and reduce, and neither is asked for",
+                            config.root));
   std::vector<PlannedCase> once;
   for (std::size_t b = 0; b < config.backends.size(); ++b)
     for_each_case(config, b, [&](PlannedCase planned) { once.push_back(std::move(planned)); });

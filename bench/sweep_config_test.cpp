@@ -68,6 +68,17 @@ TEST(SweepPlan, OperatorsCountOnlyWhereSomethingIsReduced) {
   EXPECT_EQ(plan_sweep(config).size(), 3u);
 }
 
+TEST(SweepPlan, ARootIsOfCollectivesThatHaveOne) {
+  SweepConfig config = three_by_two();
+  config.algorithms = {"all"};
+  config.collectives = {Collective::all_reduce, Collective::broadcast};
+  config.root = 1;
+  for (const PlannedCase& p : plan_sweep(config))
+    EXPECT_EQ(p.c.root, p.c.collective == Collective::broadcast ? 1 : 0);
+  config.collectives = {Collective::all_reduce};
+  EXPECT_THROW((void)plan_sweep(config), Error);
+}
+
 TEST(SweepPlan, UnknownAlgorithmIsRefused_UnsupportedRanksAreNot) {
   SweepConfig config = three_by_two();
   config.algorithms = {"rnig"};

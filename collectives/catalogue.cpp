@@ -122,7 +122,7 @@ Schedule build(Collective collective, std::string_view text, int ranks, int root
     throw Error(ErrorKind::usage, fmt::format("ranks must be at least 1, not {}", ranks));
   if (root < 0 || root >= ranks)
     throw Error(ErrorKind::usage, fmt::format("root {} is not one of {} ranks", root, ranks));
-  if (root != 0 && collective != Collective::broadcast && collective != Collective::reduce)
+  if (root != 0 && !has_root(collective))
     throw Error(ErrorKind::usage, fmt::format("{} has no root, so not {}", name(collective), root));
   if (text.starts_with(kFilePrefix)) return from_file(collective, text, ranks, root);
   const AlgorithmName asked = resolve(collective, text, ranks);

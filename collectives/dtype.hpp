@@ -45,4 +45,9 @@ inline constexpr std::array kCollectives{Collective::all_reduce, Collective::red
   return c == Collective::all_reduce || c == Collective::reduce_scatter || c == Collective::reduce;
 }
 
+/// True where one rank is special: it holds what all get, or gets what all hold.
+[[nodiscard]] constexpr bool has_root(Collective c) {
+  return c == Collective::broadcast || c == Collective::reduce;
+}
+
 }  // namespace collmark

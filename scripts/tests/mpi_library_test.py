@@ -85,7 +85,8 @@ class OpenMpi(MpiSweep):
                 continue
             name = row["algorithm"].removesuffix("+copy")
             asked = name.split("->")[0]
-            count = int(row["count"]) // (ranks if collective == "all_gather" else 1)
+            of_a_rank = collective in ("reduce_scatter", "all_gather", "all_to_all")  # what the call counts
+            count = int(row["count"]) // (ranks if of_a_rank else 1)
             segment = 256 if asked.endswith(":256") else 0
             ranks_sent = counted[numbers[asked.removesuffix(":256")], segment, count]
             self.assertEqual(len(ranks_sent), ranks, f"{name}, {count}: {ranks_sent}")
@@ -124,6 +125,24 @@ class OpenMpi(MpiSweep):
         self.assertEqual(spread["library:scatter_allgather_ring->linear"][8], linear)
         self.assertNotEqual(spread["library:scatter_allgather"][4800][1], (0, 0))
 
+    def test_a_reduction_to_one_rank_falls_back_as_its_row_says(self):
+        found = self.messages("reduce", 4, 8, 4800)
+        self.assertEqual(found["library:rabenseifner->linear"][8], [(0, 0), (1, 8), (1, 8), (1, 8)])
+        self.assertNotIn(8, found["library:rabenseifner"])
+        self.assertEqual(found["library:linear"][4800], [(0, 0), (1, 4800), (1, 4800), (1, 4800)])
+        self.assertEqual(sum(size for _, size in found["library:binomial"][4800]), 3 * 4800)
+        self.assertGreater(found["library:rabenseifner"][4800][0][0], 0)  # the root sends halves too
+
+    def test_scattered_reductions_and_exchanges_send_what_their_names_promise(self):
+        scattered = self.messages("reduce_scatter", 4, 4800)
+        self.assertEqual(scattered["library:ring"][4800], [(3, 3600)] * 4)
+        self.assertEqual(scattered["library:recursive_halving"][4800], [(2, 3600)] * 4)
+        self.csv.unlink()
+        self.csv.with_suffix(".run.json").unlink()
+        exchanged = self.messages("all_to_all", 4, 4800)
+        self.assertEqual(exchanged["library:pairwise"][4800], [(3, 3600)] * 4)
+        self.assertEqual(exchanged["library:bruck"][4800], [(2, 4800)] * 4)
+
     def test_a_forced_algorithm_is_used_before_every_other_component(self):
         done = self.sweep(*FEW, "--ranks", "2", "--sizes", "64K", "--algorithm", "library:ring", "--csv", self.csv,
                           "--launcher-args", "--mca coll_sm_priority 100")  # fmt: skip
@@ -154,7 +173,14 @@ class OpenMpi(MpiSweep):
         self.assertEqual(free["status"], "ok")
 
 
-CALLS = {"all_reduce": "allreduce", "all_gather": "allgather", "broadcast": "bcast"}
+CALLS = {
+    "all_reduce": "allreduce",
+    "reduce_scatter": "reduce_scatter",
+    "all_gather": "allgather",
+    "broadcast": "bcast",
+    "reduce": "reduce",
+    "all_to_all": "alltoall",
+}
 
 if __name__ == "__main__":
     unittest.main()

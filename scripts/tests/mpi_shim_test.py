@@ -20,14 +20,14 @@ FORCED = {
 
 @unittest.skipIf(why_not(), why_not())
 class FaultyLibrary(MpiSweep):
-    def assert_found(self, pattern, name, size, collective="all_reduce"):
+    def assert_found(self, pattern, name, size, collective="all_reduce", flags=()):
         """In both rows, each of which says so."""
         preload = ("-x LD_PRELOAD={}" if is_open_mpi() else "-genv LD_PRELOAD {}").format(shim(name))
         algorithms = ["library", f"library:{FORCED[collective]}"]
         placement = "out_of_place" if collective == "all_to_all" else "in_place"
         done = self.sweep("--backend", "mpi", "--ranks", "2", "--collective", collective, "--placement", placement,
                           "--algorithm", ",".join(algorithms), "--sizes", size, "--launcher-args", preload,
-                          "--csv", self.csv)  # fmt: skip
+                          "--csv", self.csv, *flags)  # fmt: skip
         self.assert_exit(done, 5)
         rows = rows_of(self.csv)
         self.csv.unlink()
@@ -50,6 +50,8 @@ class FaultyLibrary(MpiSweep):
     def test_one_element_at_one_rank_in_one_of_200_calls_is_found(self):
         self.assert_found(r"^wrong result: rank 1, element 0: got ", "rare", "4")
         self.assert_found(r"^wrong result: rank 1, element 2048: got ", "rare", "16K")
+        enough = ("-n", "210", "--time-budget", "60")  # of readings, each of which is looked at
+        self.assert_found(r"^wrong result: rank 1, element 131072: got ", "rare", "1M", flags=enough)
 
 
 if __name__ == "__main__":

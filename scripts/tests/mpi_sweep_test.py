@@ -4,7 +4,7 @@ import unittest
 from pathlib import Path
 
 from cuda_support import stubbed
-from mpi_support import QUICK, MpiSweep
+from mpi_support import QUICK, MpiSweep, is_open_mpi
 from program import collmark
 from sweep_support import rows_of
 
@@ -77,6 +77,19 @@ class StartedByUs(MpiSweep):
         self.assertEqual(names["reduce_scatter", "in_place"], "library+move")
         self.assertEqual(names["reduce_scatter", "out_of_place"], "library")
         self.assertEqual(names["broadcast", "out_of_place"], "library+copy")
+
+    def test_any_rank_may_be_the_root(self):
+        for root in ("1", "2"):
+            self.csv.unlink(missing_ok=True)
+            algorithms = "all,binomial/window,library" + (",library:all" if is_open_mpi() else "")
+            done = self.sweep(*QUICK, "--collective", "reduce,broadcast", "--root", root, "--ranks", "3",
+                              "--algorithm", algorithms, "--csv", self.csv)  # fmt: skip
+            self.assert_exit(done, 0)
+            rows = rows_of(self.csv)
+            self.assertEqual({(row["root"], row["status"]) for row in rows}, {(root, "ok")})
+            self.assertEqual(
+                {row["collective"] for row in rows if row["algorithm"] == "library"}, {"reduce", "broadcast"}
+            )
 
     def test_what_the_library_has_no_type_for_is_skipped_and_the_average_is_named(self):
         done = self.sweep(*QUICK, "--ranks", "2", "--algorithm", "ring,library", "--dtype", "f32,f16,bf16",

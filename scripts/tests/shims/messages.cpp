@@ -70,6 +70,18 @@ extern "C" int MPI_Allgather(const void* from, int sent, MPI_Datatype type, void
                  [&] { return PMPI_Allgather(from, sent, type, to, count, to_type, comm); });
 }
 
+extern "C" int MPI_Reduce_scatter(const void* from, void* to, const int counts[], MPI_Datatype type,
+                                  MPI_Op op, MPI_Comm comm) {
+  return counted("reduce_scatter", counts[0], comm,
+                 [&] { return PMPI_Reduce_scatter(from, to, counts, type, op, comm); });
+}
+
+extern "C" int MPI_Alltoall(const void* from, int sent, MPI_Datatype type, void* to, int count,
+                            MPI_Datatype to_type, MPI_Comm comm) {
+  return counted("alltoall", count, comm,
+                 [&] { return PMPI_Alltoall(from, sent, type, to, count, to_type, comm); });
+}
+
 extern "C" int MPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
   return counted("bcast", count, comm, [&] { return PMPI_Bcast(data, count, type, root, comm); });
 }
