@@ -10,12 +10,15 @@ directions at once that is, for an all-reduce of K bytes over N ranks,
 A ring whose neighbours are neighbours in the racks crosses each uplink once each way: there its limit is the uplink's.
 """
 
+import itertools
 from dataclasses import dataclass
 
 RING, SERVER, LIBRARY, HIERARCHICAL = "ring", "parameter_server", "library", "hierarchical_ring"
+AS_IT_COMES = "library, as it comes"  # without what emulated_cluster.sh sets for speed
 RING_ALONE = 0.35  # at N = 2 both directions of all traffic share one pair of hosts and its acknowledgements
 CLEARLY = 1.1  # times faster: of a hierarchical ring than a ring, in racks
 ABOUT = 0.9  # times as fast: at powers of two the library may reach the limit too
+NEARLY = 0.9  # of what is asked for otherwise, over few hosts: nobody is twice as fast as what takes twice the limit
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Rules:
     uplink: float | None = None  # [B/s] between two hosts of different racks; None if there is one rack
     above: float = 0.15  # how far above its limit a time may be
     slope: float = 0.10  # how far off the server's time per worker may be
-    library: float = 2.0  # how many times faster than the library's default the ring is at 3, 5, 6, 7, ... hosts
+    library: float = 2.0  # how many times faster than the library's default the ring is: as it comes, and at 3, 5, 6, 7
 
 
 def limit(row, rules):
@@ -98,17 +101,24 @@ def beats(rows, rules):
         return HIERARCHICAL if row.algorithm.startswith(f"{HIERARCHICAL}:") else row.algorithm
 
     times = {(name(row), row.ranks): row.median for row in rows}
-    one_rack = rules.uplink is None
-    fast, slow = (RING, LIBRARY) if one_rack else (HIERARCHICAL, RING)
+
+    def least(slow, n):
+        if slow == RING:
+            return CLEARLY
+        if slow == AS_IT_COMES:
+            return rules.library * (NEARLY if n <= 4 else 1)
+        power_of_two = n & (n - 1) == 0
+        return ABOUT if power_of_two else rules.library
+
+    pairs = [(HIERARCHICAL, RING)] if rules.uplink else [(RING, AS_IT_COMES), (RING, LIBRARY)]
+    counts = sorted({row.ranks for row in rows if row.ranks > 2})
     found = []
-    for n in sorted({row.ranks for row in rows if row.ranks > 2}):
+    for (fast, slow), n in itertools.product(pairs, counts):
         if (fast, n) not in times or (slow, n) not in times:
             continue
-        power_of_two = n & (n - 1) == 0
-        least = CLEARLY if not one_rack else ABOUT if power_of_two else rules.library
         ratio = times[slow, n] / times[fast, n]
-        words = f"over {n} hosts {fast} is at least {least:g} times as fast as {slow}"
-        found.append((ratio >= least, f"{words}: {ratio:.2f}"))
+        words = f"over {n} hosts {fast} is at least {least(slow, n):g} times as fast as {slow}"
+        found.append((ratio >= least(slow, n), f"{words}: {ratio:.2f}"))
     return found
 
 

@@ -66,6 +66,14 @@ class Rules(unittest.TestCase):
 
         self.assertEqual([ratio(7, 1.9), ratio(7, 2.1), ratio(8, 0.85), ratio(8, 0.95)], [False, True, False, True])
 
+    def test_the_ring_must_be_twice_as_fast_as_the_library_as_it_comes_and_nearly_so_over_few_hosts(self):
+        def ratio(ranks, factor):
+            rows = [at_limit("ring", ranks), row(limits.AS_IT_COMES, ranks, factor * at_limit("ring", ranks).median)]
+            return verdicts(rows)[-1]
+
+        self.assertEqual([ratio(8, 1.95), ratio(8, 2.05), ratio(7, 1.95), ratio(4, 1.75), ratio(4, 1.85)],
+                         [False, True, False, False, True])  # fmt: skip
+
     def test_a_forced_algorithm_of_the_library_is_not_its_default(self):
         rows = [row("ring", 7, 1.0), row("library", 7, 2.5), row("library:ring", 7, 1.0)]
         self.assertIn("2.50", [words for _, words in limits.claims(rows, FLAT)][-1])
