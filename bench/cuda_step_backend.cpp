@@ -1,14 +1,13 @@
 #include "bench/cuda_step_backend.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "bench/cuda_names.hpp"
 #include "bench/device_step.hpp"
+#include "bench/device_step_result.hpp"
 #include "bench/leave_behind.hpp"
 #include "bench/proof.hpp"
-#include "bench/solo_team.hpp"
 #include "bench/variant.hpp"
 #include "collectives/catalogue.hpp"
 
@@ -115,28 +114,14 @@ void CudaStepBackend::measure_into(StepResult& result, const StepCase& c, StepWo
 }
 
 void CudaStepBackend::measure_with(Running& running, StepResult& result, const StepCase& c) {
-  const std::vector<Bucket>& buckets = running.job->work().buckets;
-  const auto largest =
-      std::max_element(buckets.begin(), buckets.end(),
-                       [](const Bucket& a, const Bucket& b) { return a.bytes() < b.bytes(); });
-  result.base.tuning =
-      running.all_reduces[static_cast<std::size_t>(largest - buckets.begin())]->tuning();
+  const std::size_t largest = running.job->work().largest_bucket();
+  result.base.tuning = running.all_reduces[largest]->tuning();
   result.base.device = (*gpus_)[0].facts().name;
-  result.base.devices = running.job->devices();
+  Bytes scratch{};
   for (const GpuCollective* all_reduce : running.all_reduces)
-    result.scratch += Bytes{static_cast<std::int64_t>(all_reduce->job().piece_size())} * c.ranks();
-
-  SoloTeam all_ranks;
-  result.base.measurement = measure(all_ranks, *running.step, c.measure);
-  if (!result.base.measurement.correct()) {
-    result.base.status = Status::failed;
-    result.base.reason = describe(running.job->work(), result.base.measurement.check);
-  }
-  // One run verifies, then come the warm-ups, then what was timed.
-  const StepTimes times{.by_rank = {running.step->times()},
-                        .buckets = result.buckets.size(),
-                        .first = 1 + static_cast<std::size_t>(result.base.measurement.warmups)};
-  add_phases(result, phases_of(result.base.measurement, times));
+    scratch += Bytes{static_cast<std::int64_t>(all_reduce->job().piece_size())} * c.ranks();
+  result.scratch = scratch;
+  measure_step(result, *running.job, *running.step, c.measure);
   count_traffic(result, running.all_reduces, *running.step);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bench/device_data.hpp"
+#include "bench/device_work.hpp"
 #include "bench/exact_data.hpp"
 #include "bench/operation.hpp"
 #include "bench/test_hooks.hpp"
@@ -13,7 +14,7 @@
 
 namespace collmark {
 
-class DeviceOperation : public Operation, private OwnClock {
+class DeviceOperation : public Operation, public DeviceWork, private OwnClock {
  public:
   struct What {
     Payload payload = {};
@@ -33,11 +34,8 @@ class DeviceOperation : public Operation, private OwnClock {
   /// once all have come so far.
   ///   Throws   Unsupported if the driver makes no graph of it
   void capture();
-  /// For whoever gives up: what waits for stop() begins, and no graph is held any more. Before that NCCL does not
-  /// abort: it waits for what is queued, and for graphs that hold work of its own.
-  void let_go() noexcept;
-  /// Nothing is under way on any device: the memory may be given back without waiting. Not so if one is lost.
-  [[nodiscard]] bool idle() const;
+  void let_go() noexcept override;
+  [[nodiscard]] bool idle() const override;
 
   [[nodiscard]] OperationTraits traits() const override;
   void rewrite_input() override;

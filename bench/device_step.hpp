@@ -7,6 +7,7 @@
 
 #include "bench/device_data.hpp"
 #include "bench/device_step_job.hpp"
+#include "bench/device_work.hpp"
 #include "bench/exact_data.hpp"
 #include "bench/step_phases.hpp"
 #include "bench/test_hooks.hpp"
@@ -14,7 +15,7 @@
 
 namespace collmark {
 
-class DeviceStep : public Operation, private OwnClock {
+class DeviceStep : public Operation, public DeviceWork, private OwnClock {
  public:
   struct Options {
     HostPatience patience = {};
@@ -26,8 +27,8 @@ class DeviceStep : public Operation, private OwnClock {
 
   /// Waits.  Throws Error{timed_out} if a rank has given up, else as GpuClock::finish.
   void settle() const;
-  /// Nothing is under way on any device: the memory may be given back without waiting. Not so if one is lost.
-  [[nodiscard]] bool idle() const;
+  void let_go() noexcept override;
+  [[nodiscard]] bool idle() const override;
   /// Of every run so far, bucket after bucket, on the device that took longest.
   [[nodiscard]] const std::vector<BucketTimes>& times() const { return times_; }
 

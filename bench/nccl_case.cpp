@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
+#include <vector>
 
 #include "bench/library_name.hpp"
 #include "collectives/catalogue.hpp"
@@ -53,7 +55,7 @@ NcclCaseTask nccl_case_task(const Case& c) {
   return asked;
 }
 
-void run_forced(NcclCollective& collective, const NcclChoice& choice) {
+void run_forced(DeviceCollective& collective, const NcclChoice& choice) {
   try {
     collective.run();
   } catch (const Error& e) {
@@ -62,11 +64,11 @@ void run_forced(NcclCollective& collective, const NcclChoice& choice) {
   }
 }
 
-bool abandon(NcclGroup& group, DeviceOperation* operation) {
-  if (operation != nullptr) operation->let_go();
+bool abandon(NcclGroup& group, DeviceWork* work) {
+  if (work != nullptr) work->let_go();
   group.abort();
   const auto begin = std::chrono::steady_clock::now();
-  const auto idle = [&] { return operation == nullptr || operation->idle(); };
+  const auto idle = [&] { return work == nullptr || work->idle(); };
   while (!idle() && std::chrono::steady_clock::now() - begin < kAfterAbort)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return idle();
@@ -79,6 +81,22 @@ void note_what_ran(CaseResult& result, const std::optional<TuningLog::Ran>& ran,
   if (differs(choice.algorithm, ran->algorithm) || differs(choice.protocol, ran->protocol))
     result.algorithm +=
         fmt::format("->{}/{}", usual_nccl_name(ran->algorithm), usual_nccl_name(ran->protocol));
+}
+
+void note_what_ran(CaseResult& result, std::span<const std::optional<TuningLog::Ran>> ran,
+                   std::size_t of, const NcclChoice& choice) {
+  const std::string asked = result.algorithm;
+  note_what_ran(result, ran[of], choice);
+  std::vector<std::string> others;
+  for (const auto& one : ran) {
+    CaseResult other{.algorithm = asked};
+    note_what_ran(other, one, choice);
+    if (result.algorithm == asked) result.algorithm = other.algorithm;
+    if (other.tuning == result.tuning) continue;
+    if (std::find(others.begin(), others.end(), other.tuning) == others.end())
+      others.push_back(other.tuning);
+  }
+  if (!others.empty()) result.tuning += fmt::format("; others {}", fmt::join(others, "; "));
 }
 
 std::string nccl_line(const std::string& library) {

@@ -2,11 +2,13 @@
 /// each.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "bench/backend.hpp"
-#include "bench/device_operation.hpp"
+#include "bench/device_work.hpp"
 #include "bench/nccl_name.hpp"
 #include "collectives/catalogue.hpp"
 #include "kernels/nccl/nccl_choice.hpp"
@@ -36,15 +38,18 @@ class Refused : public Unsupported {
 
 /// Queues one operation.
 ///   Throws   Refused, if NCCL refuses here what is forced: later errors are none of the choice
-void run_forced(NcclCollective& collective, const NcclChoice& choice);
+void run_forced(DeviceCollective& collective, const NcclChoice& choice);
 
-/// Aborts a group whose `operation`, unless null, may be under way. False if a GPU does not come to an end all the same: then
+/// Aborts a group whose `work`, unless null, may be under way. False if a GPU does not come to an end all the same: then
 /// nothing that it may use can be given back.
-[[nodiscard]] bool abandon(NcclGroup& group, DeviceOperation* operation);
+[[nodiscard]] bool abandon(NcclGroup& group, DeviceWork* work);
 
 /// Into the columns `tuning` and `algorithm`: what ran, or that NCCL does not say.
 void note_what_ran(CaseResult& result, const std::optional<TuningLog::Ran>& ran,
                    const NcclChoice& choice);
+/// Of several operations of different sizes, for which NCCL chooses anew: first what `of` them ran, then what else did.
+void note_what_ran(CaseResult& result, std::span<const std::optional<TuningLog::Ran>> ran,
+                   std::size_t of, const NcclChoice& choice);
 
 /// Of a record: NCCL and the header that it is called by.
 [[nodiscard]] std::string nccl_line(const std::string& library);

@@ -41,7 +41,7 @@ struct StepResult {
   Seconds tail{};                          // the last bucket, packed, reduced and unpacked
   Bytes gradients = {};                    // memory of one rank's gradients
   Bytes buffers = {};                      // memory of one rank's buckets beyond them
-  Bytes scratch = {};                      // of the executors, over all ranks
+  std::optional<Bytes> scratch = {};       // of the executors, over all ranks; empty: a library's
 };
 
 class StepBackend {
@@ -54,6 +54,8 @@ class StepBackend {
 
   /// Why the case does not fit into memory, one line; empty if it may.
   [[nodiscard]] virtual std::string obstacle(const StepCase& c) const = 0;
+  /// As Backend::begin_launch.
+  virtual void begin_launch(int ranks) { (void)ranks; }
   /// Runs in a fresh launch. A case that cannot run is a skipped result with its reason; throws only
   /// what ends the whole run: Error{timed_out, lost, interrupted}.
   [[nodiscard]] virtual StepResult run(const StepCase& c) = 0;

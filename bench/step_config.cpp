@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "bench/kernel_flags.hpp"
+#include "bench/library_name.hpp"
+#include "bench/nccl_name.hpp"
 #include "bench/shuffle.hpp"
 #include "bench/sweep_config.hpp"
 #include "bench/variant.hpp"
@@ -25,6 +27,13 @@ std::vector<std::optional<Bytes>> caps_of(const BucketPolicy& policy, const Step
 }
 
 bool follows_splits(const BucketPolicy& policy) { return policy.name == "mindspore_index"; }
+
+void require_known_to_backend(const std::string& algorithm, const StepConfig& config) {
+  if (config.backend == "nccl" && is_library(algorithm))
+    (void)parse_nccl_name(algorithm);
+  else
+    require_known(Collective::all_reduce, split_variant(algorithm).algorithm, config.ranks.front());
+}
 
 bool any_follows_splits(const StepConfig& config) {
   return std::any_of(config.policies.begin(), config.policies.end(),
@@ -64,7 +73,7 @@ std::vector<StepCase> step_cases(const StepConfig& config) {
     most *= static_cast<double>(choices);
   require_plannable(most);
   for (const std::string& algorithm : config.algorithms)
-    require_known(Collective::all_reduce, split_variant(algorithm).algorithm, config.ranks.front());
+    require_known_to_backend(algorithm, config);
   if (!config.split_after.empty() && !any_follows_splits(config))
     throw Error(ErrorKind::usage,
                 "--split-indices: only the bucket policy mindspore_index follows them");

@@ -56,6 +56,16 @@ TEST(StepConfig, SplitIndices_ReachMindsporeIndexOnly) {
   EXPECT_THROW((void)step_cases(config), Error);
 }
 
+TEST(StepConfig, NamesOfALibrary_AreKnownToNcclAlone) {
+  StepConfig config = config_of({&bucket_policy("ddp")});
+  config.algorithms = {"library", "library:tree/LL128", "ring"};
+  EXPECT_THROW((void)step_cases(config), Error) << "threads have no library";
+  config.backend = "nccl";
+  EXPECT_EQ(step_cases(config).size(), 3U * 2 * 3);
+  config.algorithms = {"library:rnig"};
+  EXPECT_THROW((void)step_cases(config), Error);
+}
+
 TEST(StepConfig, Json_TellsTwoConfigurationsApart) {
   const StepConfig config = config_of({&bucket_policy("ddp")});
   StepConfig other = config;

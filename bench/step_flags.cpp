@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "bench/choice.hpp"
+#include "bench/nccl_name.hpp"
 #include "bench/size_grammar.hpp"
 #include "collectives/error.hpp"
 
@@ -64,8 +65,22 @@ std::string backend_from(const std::string& text) {
   if (std::find(here.begin(), here.end(), name) == here.end())
     throw Error(ErrorKind::absent,
                 fmt::format("--backend {}: this version measures steps on {} only", name,
-                            fmt::join(here, " and ")));
+                            fmt::join(here, ", ")));
   return name;
+}
+
+/// `library:all` is spelt out, as in a sweep.
+std::vector<std::string> algorithms_from(const std::string& text, const std::string& backend) {
+  std::vector<std::string> names;
+  for (const std::string& word : split_list("--algorithm", text)) {
+    if (backend != "nccl" || word != "library:all") {
+      names.push_back(word);
+      continue;
+    }
+    for (const std::string& name : nccl_algorithms(Collective::all_reduce))
+      names.push_back("library:" + name);
+  }
+  return names;
 }
 
 }  // namespace
@@ -77,10 +92,11 @@ void declare(CLI::App& step, StepFlags& f) {
   step.add_option("--bucket-bytes", f.caps, "caps: 1M:256M:x2 (default: each policy's own)");
   step.add_option("--split-indices", f.split_after, "last tensor of each bucket, mindspore_index");
   step.add_option("--algorithm", f.algorithm,
-                  "all-reduces of `collmark algorithms`, or file:PATH; of cuda variants too")
+                  "all-reduces of `collmark algorithms`, or file:PATH; cuda: variants too; nccl: "
+                  "library, library:ring")
       ->capture_default_str();
   step.add_option("--ranks", f.ranks, "2,4 or 2:8")->capture_default_str();
-  step.add_option("--backend", f.backend, "threads, cuda")->capture_default_str();
+  step.add_option("--backend", f.backend, "threads, cuda, nccl")->capture_default_str();
   step.add_option("--dtype", f.dtype, "of the gradients: f32, f64, f16, bf16")
       ->capture_default_str();
   step.add_flag("--json", f.json, "one JSON document on stdout instead of the table");
@@ -104,7 +120,7 @@ StepConfig config_from(const StepFlags& f) {
           .policies = policies_from(f.policies),
           .caps = caps_from(f.caps),
           .split_after = splits_from(f.split_after),
-          .algorithms = split_list("--algorithm", f.algorithm),
+          .algorithms = algorithms_from(f.algorithm, backend),
           .ranks = parse_ranks(f.ranks),
           .dtype = dtype,
           .launches = f.launches,

@@ -1,5 +1,6 @@
 #include "bench/step_run.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "collectives/error.hpp"
@@ -42,9 +43,23 @@ void StepRun::report(const PlannedStep& planned, StepResult result) {
   observer_.finished(step_record(std::move(base), planned.c, std::move(result)));
 }
 
+/// `rest` begins with the first step of the launch.
+void StepRun::begin_launch(std::span<const PlannedStep> rest) {
+  int most = 0;
+  for (const PlannedStep& planned : rest) {
+    if (planned.launch != rest.front().launch) break;
+    most = std::max(most, planned.c.ranks());
+  }
+  backend_.begin_launch(most);
+}
+
 void StepRun::run(std::span<const PlannedStep> plan, const std::function<bool()>& stopped) {
-  for (const PlannedStep& planned : plan) {
+  int launch = -1;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const PlannedStep& planned = plan[i];
     if (stopped()) throw Error(ErrorKind::interrupted, "interrupted");
+    if (planned.launch != launch) begin_launch(plan.subspan(i));
+    launch = planned.launch;
     observer_.starting(planned);
     report(planned, result_of(planned));
   }

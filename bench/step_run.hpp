@@ -35,6 +35,7 @@ class StepRun {
  private:
   [[nodiscard]] StepResult result_of(const PlannedStep& planned);
   void report(const PlannedStep& planned, StepResult result);
+  void begin_launch(std::span<const PlannedStep> rest);
 
   RunIdentity identity_;
   StepBackend& backend_;

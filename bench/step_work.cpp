@@ -28,6 +28,13 @@ std::string place_of(const StepWork& work, const WrongElement& wrong) {
 
 }  // namespace
 
+std::size_t StepWork::largest_bucket() const {
+  const auto largest =
+      std::max_element(buckets.begin(), buckets.end(),
+                       [](const Bucket& a, const Bucket& b) { return a.bytes() < b.bytes(); });
+  return static_cast<std::size_t>(largest - buckets.begin());
+}
+
 ArenaPayload payload_of(const StepWork& work, const StepLayout::Arena& arena) {
   const bool before = work.mean == Mean::before_sum;
   return {.payload = {arena.count, arena.dtype, before ? ReduceOp::sum : ReduceOp::avg},

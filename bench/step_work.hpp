@@ -1,6 +1,7 @@
 /// What a training step's communication is made of, on any backend.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,12 @@ struct StepWork {
   std::vector<Bucket> buckets;
   Mean mean = Mean::after_sum;
   StepLayout layout;
-  Schedule schedule;  // of one bucket
+  Schedule schedule;  // of one bucket; without steps if a library does it
 
   /// Of the mean: ranks that contribute.
   [[nodiscard]] int divisor() const { return schedule.ranks - schedule.servers; }
+  /// The first of them; there is one at least.
+  [[nodiscard]] std::size_t largest_bucket() const;
   /// What each packing, and each unpacking, divides by; 1: not at all.
   [[nodiscard]] int divisor_of(Mean when) const { return mean == when ? divisor() : 1; }
 };

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "collectives/schedule.hpp"
 #include "kernels/gpu.hpp"
@@ -12,6 +13,13 @@ namespace collmark {
 /// Ranks [first, first + count).
 struct RankRange {
   int first = 0, count = 0;
+};
+
+/// Streams and buffers of somebody else, who keeps them for as long as the collective lives.
+struct GpuPlace {
+  std::vector<GpuStream*> streams = {};   // [device]; none: its own
+  std::vector<std::byte*> buffers = {};   // [rank], each its input and its output; none: its own
+  std::vector<std::byte*> given_up = {};  // [device], for kernels of ours: word_of_giving_up()
 };
 
 class DeviceCollective {

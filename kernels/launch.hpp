@@ -32,15 +32,9 @@ struct RankSpread {
   [[nodiscard]] int device_of(int rank) const { return rank / each(); }
 };
 
-/// Streams and buffers of somebody else, who keeps them for as long as the collective lives.
-struct GpuPlace {
-  std::vector<GpuStream*> streams = {};   // [device]; none: its own
-  std::vector<std::byte*> buffers = {};   // [rank], each its input and its output; none: its own
-  std::vector<std::byte*> given_up = {};  // [device], word_of_giving_up(); none: its own
-};
-
-/// That nobody has written yet, once the stream is done. Once a launch on the device has given up, so do all others that have
-/// this word, each at its first flag that does not come at once: in a row of them a rank that is missing is waited for once.
+/// For GpuPlace::given_up: that nobody has written yet, once the stream is done. Once a launch on the device has given up, so do
+/// all others that have this word, each at its first flag that does not come at once: in a row of them a rank that is missing is
+/// waited for once.
 [[nodiscard]] GpuMemory word_of_giving_up(GpuStream& stream);
 
 class GpuCollective final : public DeviceCollective {

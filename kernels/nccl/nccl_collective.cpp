@@ -127,7 +127,7 @@ class NcclCollective::Buffer {
   void* handle_ = nullptr;
 };
 
-NcclCollective::NcclCollective(NcclGroup& group, const NcclTask& task, NcclBuffers buffers)
+NcclCollective::NcclCollective(NcclGroup& group, const NcclTask& task)
     : group_(group),
       task_(task),
       shape_(shape_of(task, group.size())),
@@ -135,9 +135,12 @@ NcclCollective::NcclCollective(NcclGroup& group, const NcclTask& task, NcclBuffe
       element_(size_of(task.payload.dtype)) {
   if (const std::string obstacle = nccl_obstacle(task, group.size()); !obstacle.empty())
     throw Unsupported(obstacle);
-  const std::int64_t count = task.payload.count.value;
-  each_ = static_cast<std::size_t>(count / group.size());
-  const Bytes size{count * static_cast<std::int64_t>(element_)};
+  each_ = static_cast<std::size_t>(task.payload.count.value / group.size());
+}
+
+NcclCollective::NcclCollective(NcclGroup& group, const NcclTask& task, NcclBuffers buffers)
+    : NcclCollective(group, task) {
+  const Bytes size{task.payload.count.value * static_cast<std::int64_t>(element_)};
   for (int d = 0; d < group.here().count; ++d) {
     Part& part = parts_.emplace_back();
     part.memory.push_back(std::make_unique<Buffer>(group, d, size, buffers));
@@ -146,7 +149,23 @@ NcclCollective::NcclCollective(NcclGroup& group, const NcclTask& task, NcclBuffe
       part.memory.push_back(std::make_unique<Buffer>(group, d, size, buffers));
       part.output = part.memory.back()->data();
     }
-    part.stream = std::make_unique<GpuStream>(group.gpu(d));
+    part.own_stream = std::make_unique<GpuStream>(group.gpu(d));
+    part.stream = part.own_stream.get();
+  }
+}
+
+NcclCollective::NcclCollective(NcclGroup& group, const NcclTask& task, const GpuPlace& place)
+    : NcclCollective(group, task) {
+  if (task.placement != Placement::in_place)
+    throw Error(ErrorKind::broken, "buffers of others are for a collective in place");
+  const std::size_t here = at(group.here().count);
+  if (place.streams.size() != here || place.buffers.size() != here)
+    throw Error(ErrorKind::broken, fmt::format("{} streams and {} buffers for {} ranks of NCCL",
+                                               place.streams.size(), place.buffers.size(), here));
+  for (std::size_t d = 0; d < here; ++d) {
+    Part& part = parts_.emplace_back();
+    part.input = part.output = place.buffers[d];
+    part.stream = place.streams[d];
   }
 }
 

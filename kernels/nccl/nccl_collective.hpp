@@ -1,4 +1,4 @@
-/// A collective of NCCL's, on buffers of ours.
+/// A collective of NCCL's, on buffers of ours or of somebody else.
 #pragma once
 
 #include <memory>
@@ -29,6 +29,10 @@ class NcclCollective final : public DeviceCollective {
   /// The group must outlive it.
   ///   Throws   Unsupported   nccl_obstacle(); out of memory; no registration in this NCCL
   NcclCollective(NcclGroup& group, const NcclTask& task, NcclBuffers buffers);
+  /// In place, in the streams and buffers of somebody else: one of each for every rank that lives here.
+  ///   Throws   Unsupported     nccl_obstacle()
+  ///            Error{broken}   out of place; more or fewer streams or buffers
+  NcclCollective(NcclGroup& group, const NcclTask& task, const GpuPlace& place);
   ~NcclCollective() override;
 
   [[nodiscard]] const Schedule& shape() const override { return shape_; }
@@ -52,9 +56,11 @@ class NcclCollective final : public DeviceCollective {
     std::vector<std::unique_ptr<Buffer>> memory;
     std::byte* input = nullptr;
     std::byte* output = nullptr;
-    std::unique_ptr<GpuStream> stream;
+    std::unique_ptr<GpuStream> own_stream;
+    GpuStream* stream = nullptr;
   };
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  NcclCollective(NcclGroup& group, const NcclTask& task);  // nowhere yet
   [[nodiscard]] nccl::Result call(int device) const;
   [[nodiscard]] nccl::Result exchange(int device) const;
 

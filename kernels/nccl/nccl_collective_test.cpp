@@ -73,6 +73,54 @@ TEST(NcclCollective, AddsUpWhatAllRanksHave) {
   }
 }
 
+/// Streams and buffers for one rank on each GPU.
+struct Elsewhere {
+  Elsewhere(World& world, Bytes size) {
+    for (Gpu* gpu : world.all) {
+      streams.push_back(std::make_unique<GpuStream>(*gpu));
+      memory.emplace_back(*gpu, size);
+      place.streams.push_back(streams.back().get());
+      place.buffers.push_back(memory.back().data());
+    }
+  }
+  std::vector<GpuMemory> memory;
+  std::vector<std::unique_ptr<GpuStream>> streams;
+  GpuPlace place;
+};
+
+TEST(NcclCollective, RunsInTheStreamsAndBuffersOfSomebodyElse) {
+  World world(2);
+  Elsewhere elsewhere(world, Bytes{8});
+  NcclTask what = task(Collective::all_reduce, 2);
+  what.placement = Placement::in_place;
+  NcclCollective collective(*world.group, what, elsewhere.place);
+  GpuClock clock(elsewhere.place.streams, {});
+  std::vector<std::int32_t> values{3, 4};
+  for (int rank = 0; rank < 2; ++rank) {
+    EXPECT_EQ(&collective.stream(rank), elsewhere.place.streams[static_cast<std::size_t>(rank)]);
+    EXPECT_EQ(collective.input(rank), collective.output(rank));
+    collective.stream(rank).copy_to_device(
+        collective.input(rank), reinterpret_cast<const std::byte*>(values.data()), Bytes{8});
+  }
+  clock.finish();
+  collective.run();
+  collective.stream(1).copy_to_host(reinterpret_cast<std::byte*>(values.data()),
+                                    elsewhere.place.buffers[1], Bytes{8});
+  clock.finish();
+  EXPECT_EQ(values, (std::vector<std::int32_t>{6, 8}));
+}
+
+TEST(NcclCollective, APlaceThatDoesNotFitIsRefused) {
+  World world(2);
+  Elsewhere elsewhere(world, Bytes{8});
+  NcclTask what = task(Collective::all_reduce, 2);
+  EXPECT_THROW(NcclCollective(*world.group, what, elsewhere.place), Error) << "out of place";
+  what.placement = Placement::in_place;
+  EXPECT_NO_THROW(NcclCollective(*world.group, what, elsewhere.place));
+  elsewhere.place.buffers.pop_back();
+  EXPECT_THROW(NcclCollective(*world.group, what, elsewhere.place), Error);
+}
+
 TEST(NcclCollective, PartsLieWhereAllRanksWouldLie) {
   World world(2);
   Running scatter(*world.group, task(Collective::reduce_scatter, 4));
