@@ -223,7 +223,7 @@ pass_on() {  # pass_on STATUS: the signal of 128 less goes to the command and wh
   local i group=''
   trap '' INT TERM HUP
   for ((i = 0; i < 100; ++i)); do
-    kill -0 "$job" 2>/dev/null || exit "$1"
+    kill -0 "$job" 2>/dev/null || break
     # Whoever came before it was started waits for its number.
     if [[ ! $group ]] && group=$(cat "$started" 2>/dev/null) && [[ $group ]]; then
       "${inside[@]}" bash -c "kill -$(($1 - 128)) -- -$group" 2>/dev/null || true
@@ -231,7 +231,8 @@ pass_on() {  # pass_on STATUS: the signal of 128 less goes to the command and wh
     sleep 0.1
   done
   if [[ $group ]]; then "${inside[@]}" bash -c "kill -s KILL -- -$group" 2>/dev/null || true; fi
-  { wait "$job"; } 2>/dev/null
+  { kill -s KILL "$job"; wait "$job"; } 2>/dev/null || true
+  rm -f -- "$started"
   exit "$1"
 }
 

@@ -41,7 +41,7 @@ import gpu_report
 import gpu_stages
 
 ROOT = Path(__file__).resolve().parent.parent
-ABSENT, WRONG, UNDECIDED = 77, 5, 6
+ABSENT, WRONG, UNDECIDED, HUNG = 77, 5, 6, 7
 FAREWELL = 5  # [s] that a stage has to end after it was asked to
 
 
@@ -130,7 +130,10 @@ def carry_out(stage, out, seconds):
     if failure:
         return Outcome(stage.name, stage.limit, took, "failed", failure, WRONG if code in (0, 130) else code)
     if stopped:
-        return Outcome(stage.name, stage.limit, took, "cut off", "its time was up; what it had done is right")
+        cut = ("cut off", "its time was up; what it had done is right", 0)
+        if stage.code:  # it should have ended by itself
+            cut = ("failed", "it hung: its time was up", HUNG)
+        return Outcome(stage.name, stage.limit, took, *cut)
     return Outcome(stage.name, stage.limit, took, *said(stage, code, text))
 
 
@@ -187,6 +190,8 @@ def doctor(binary):
 
 
 def no_processes(binary):
+    if packed():
+        return "packed for another machine: it brings no MPI"
     said = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False).stdout
     if "MPI none" in said:
         return "built without MPI"

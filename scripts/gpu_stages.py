@@ -12,6 +12,7 @@ from pathlib import Path
 import gpu_limits
 
 HERE = Path(__file__).resolve().parent
+PATIENCE = "8"  # [s], less than any stage's limit
 ONCE = ["-n", "1", "-w", "0", "--time-budget", "0.001"]
 BOTH = ["--placement", "in_place,out_of_place"]
 APART = ["--placement", "out_of_place"]
@@ -97,7 +98,9 @@ class Place:
     sanitizer: str | None = field(default_factory=lambda: shutil.which("compute-sanitizer"))
 
     def sweep(self, name, *flags):
-        return [str(self.program), "sweep", *flags, "--csv", str(self.out / f"{name}.csv")]
+        # A hang is the program's to tell, before the stage is cut off.
+        patience = [] if "--timeout" in flags else ["--timeout", PATIENCE]
+        return [str(self.program), "sweep", *flags, *patience, "--csv", str(self.out / f"{name}.csv")]
 
 
 def stages(place, cases):

@@ -123,6 +123,8 @@ class NcclRankCase {
     }
     operation_.reset();
     collective_.reset();
+    const Watched watched(context_.dog, "for the other ranks to leave their group");
+    members_.reset();
   }
 
   const Case& case_;

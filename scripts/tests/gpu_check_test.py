@@ -189,6 +189,11 @@ class OnAMadeUpGpu(Folders):
         self.assertRegex(done.stdout, "claims_0 +not reached")
         self.assertIn("for want of time: algorithms, types, ", (self.out / "README.md").read_text())
 
+    def test_a_stage_that_should_fail_by_itself_and_is_cut_off_has_failed(self):
+        done = self.run_it("--only", "missing_rank", "--minutes", "0.05", FAKE_SLEEPS="missing_rank")
+        self.assert_exit(done, 7)
+        self.assertIn("it hung", done.stdout)
+
     def test_a_hang_that_nobody_explains_is_no_success(self):
         done = self.run_it("--only", "missing_rank", FAKE_COMPLAINT="it took too long")
         self.assert_exit(done, 7)

@@ -5,7 +5,7 @@ import signal
 import unittest
 from pathlib import Path
 
-from mpi_support import MPIRUN, MpiSweep
+from mpi_support import MpiSweep, each_behind_its_own
 from nccl_test import DRIVER, FEW, NCCL, NCCL_NAME, merged, stubbed
 from program import PROGRAM
 from sweep_support import record_of, rows_of
@@ -37,10 +37,9 @@ class NcclJob(MpiSweep):
     def join_unlike(self, *ranks, flags=ONE, code=0, **stubs):
         """A job whose ranks differ in their environment, one after the other."""
         self.csv.unlink(missing_ok=True)
-        words = []
-        for changes in ranks:
-            words += [":", "-n", "1", "env", *changes, PROGRAM, "sweep", *merged(*flags, "--csv", str(self.csv))]
-        done = self.run_program(MPIRUN, *words[1:], **stubbed(**stubs))
+        sweep = [PROGRAM, "sweep", *merged(*flags, "--csv", str(self.csv))]
+        job = each_behind_its_own([["env", *changes] for changes in ranks], *sweep)
+        done = self.run_program(*job, **stubbed(**stubs))
         self.assert_exit(done, code)
         return rows_of(self.csv), done
 
