@@ -56,12 +56,12 @@ cu::Status Machine::allocate(cu::Device device, cu::Pointer* pointer, std::size_
 }
 
 void Machine::wait_for_streams() {
-  std::vector<Stream*> busy;
+  std::vector<std::shared_ptr<Stream>> busy;  // another thread may end one meanwhile
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& [stream, owner] : streams_) busy.push_back(stream);
+    for (const auto& [stream, owner] : streams_) busy.push_back(owner);
   }
-  for (Stream* stream : busy) stream->queue.drain();
+  for (const auto& stream : busy) stream->queue.drain();
 }
 
 cu::Status Machine::release(cu::Pointer pointer) {
@@ -119,7 +119,7 @@ cu::Status Machine::close_memory(cu::Pointer base) {
 }
 
 Stream* Machine::new_stream(cu::Device device) {
-  auto owner = std::make_unique<Stream>(device);
+  auto owner = std::make_shared<Stream>(device);
   Stream* const stream = owner.get();
   const std::lock_guard lock(mutex_);
   streams_.emplace(stream, std::move(owner));
@@ -127,7 +127,7 @@ Stream* Machine::new_stream(cu::Device device) {
 }
 
 cu::Status Machine::end(Stream* stream) {
-  std::unique_ptr<Stream> last;
+  std::shared_ptr<Stream> last;
   const std::lock_guard lock(mutex_);
   const auto found = streams_.find(stream);
   if (found == streams_.end()) return cu::Status::invalid_handle;

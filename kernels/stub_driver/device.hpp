@@ -138,7 +138,7 @@ class Machine : private Observer {
   std::vector<std::size_t> free_;  // [device]
   std::map<cu::Pointer, Allocation> memory_;
   std::map<cu::Pointer, std::unique_ptr<SharedMemory>> opened_;
-  std::map<Stream*, std::unique_ptr<Stream>> streams_;
+  std::map<Stream*, std::shared_ptr<Stream>> streams_;  // whoever waits for one may outlast it
   std::atomic<bool> hangs_{false};
   std::optional<Watching> watching_{std::in_place, static_cast<Observer&>(*this)};  // kernels
 };
