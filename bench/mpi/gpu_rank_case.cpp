@@ -8,7 +8,7 @@
 #include "bench/cuda_names.hpp"
 #include "bench/device_operation.hpp"
 #include "bench/gpu_case.hpp"
-#include "bench/mpi/gpu_rank.hpp"
+#include "bench/mpi/case_on_gpus.hpp"
 #include "bench/mpi/mpi_peers.hpp"
 #include "bench/proof.hpp"
 #include "bench/variant.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "bench/mpi/gpu_rank.hpp"
+#include "bench/mpi/case_on_gpus.hpp"
 #include "bench/mpi/mpi_peers.hpp"
 #include "bench/nccl_case.hpp"
 #include "collectives/catalogue.hpp"

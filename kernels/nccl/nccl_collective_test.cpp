@@ -29,6 +29,14 @@ struct Running {
     for (int d = 0; d < collective.devices(); ++d) all.push_back(&collective.stream(d));
     return all;
   }
+  /// One operation, as a graph for each device.
+  std::vector<std::unique_ptr<GpuGraph>> captured() {
+    for (GpuStream* stream : streams()) stream->begin_capture();
+    collective.run();
+    std::vector<std::unique_ptr<GpuGraph>> graphs;
+    for (GpuStream* stream : streams()) graphs.push_back(stream->end_capture());
+    return graphs;
+  }
   GpuStream& stream_of(int rank) { return collective.stream(collective.device_of(rank)); }
   void write(int rank, const std::vector<std::int32_t>& values) {
     stream_of(rank).copy_to_device(collective.input(rank),
@@ -148,10 +156,7 @@ TEST(NcclCollective, AllToAllSendsTheBlockOfEachPeer) {
 TEST(NcclCollective, IsReplayedFromAGraphOnWhatTheBuffersHoldThen) {
   World world(2);
   Running run(*world.group, task(Collective::all_reduce, 1));
-  for (GpuStream* stream : run.streams()) stream->begin_capture();
-  run.collective.run();
-  std::vector<std::unique_ptr<GpuGraph>> graphs;
-  for (GpuStream* stream : run.streams()) graphs.push_back(stream->end_capture());
+  const std::vector<std::unique_ptr<GpuGraph>> graphs = run.captured();
   for (const int value : {5, 7}) {
     for (int rank = 0; rank < 2; ++rank) run.write(rank, {value});
     for (int rank = 0; rank < 2; ++rank)
@@ -192,10 +197,7 @@ TEST(NcclCollective, AfterAnErrorBehindAClosedGateEverythingComesToAnEnd) {
 TEST(NcclCollective, AnAbortComesBackOnceTheGraphsAreGone) {
   World world(2);
   Running run(*world.group, task(Collective::all_reduce, 1));
-  for (GpuStream* stream : run.streams()) stream->begin_capture();
-  run.collective.run();
-  std::vector<std::unique_ptr<GpuGraph>> graphs;
-  for (GpuStream* stream : run.streams()) graphs.push_back(stream->end_capture());
+  std::vector<std::unique_ptr<GpuGraph>> graphs = run.captured();
   std::atomic<bool> back{false};
   std::thread abort([&] {
     world.group->abort();

@@ -1,8 +1,6 @@
 """`mpirun collmark sweep --backend cuda`: a process for each GPU, on the stub driver, where memory goes from process to
 process by the calls of CUDA IPC."""
 
-import os
-import signal
 import unittest
 from pathlib import Path
 
@@ -191,16 +189,7 @@ class Faults(CudaJob):
         self.assertRegex(rows[0]["reason"], r"lost: rank \d: GPU \d \(" + STUB_NAME[:8])
 
     def test_a_killed_rank_is_named_and_finished_rows_are_kept(self):
-        flags = ["sweep", *ENDLESS, "--processes", "--csv", self.csv]
-        sweep = self.start(PROGRAM, *flags, **stubbed(devices=2))
-        self.wait_for_rows(2)
-        os.kill(self.process_of_rank(1), signal.SIGKILL)
-        _, said = sweep.communicate(timeout=60)
-        self.assertEqual(sweep.returncode, 8, said)
-        self.assert_whole_rows()
-        *kept, last = rows_of(self.csv)
-        self.assertEqual({row["status"] for row in kept}, {"ok"})
-        self.assertIn("rank 1 was killed by signal 9", last["reason"])
+        self.assert_a_kill_is_told(*ENDLESS, "--processes", **stubbed(devices=2))
 
     def test_memory_goes_back_to_its_owner_after_everybody_has_closed_it(self):
         _, done = self.join(4, *ONE, "--ranks", "2:4")

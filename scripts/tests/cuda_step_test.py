@@ -5,20 +5,14 @@ from pathlib import Path
 
 from cuda_support import ABSENT, STUB, STUB_NAME, stubbed
 from program import collmark
-from sweep_support import Folder, record_of, rows_of
+from step_support import BYTES, TinyModel
+from sweep_support import record_of, rows_of
 
 # Each thread of a kernel is a fiber: few of them, few launches, and a network of a few thousand parameters.
 SMALL = ["--threads", "4", "--channels", "2", "-n", "2", "-w", "1", "--time-budget", "0.01"]
-TENSORS = "name,shape,numel\nconv,3x5,15\nweight,64,64\nwide,700,700\nbias,1,1\nlast,9,9\n"
-BYTES = 4 * (15 + 64 + 700 + 1 + 9)
 
 
-class StepOnCuda(Folder):
-    def setUp(self):
-        super().setUp()
-        self.model = self.csv.with_name("tiny.csv")
-        self.model.write_text(TENSORS)
-
+class StepOnCuda(TinyModel):
     def step(self, *flags, code=0, **driver):
         done = collmark(
             "step",

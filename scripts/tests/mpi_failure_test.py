@@ -1,6 +1,5 @@
 """What remains of a sweep over MPI when a rank or the sweep itself is killed, hangs or is interrupted."""
 
-import os
 import signal
 import unittest
 
@@ -14,21 +13,7 @@ class Failing(MpiSweep):
         for algorithms in ("ring,two_shot", "ring/window,two_shot/window"):
             with self.subTest(algorithms=algorithms):
                 self.csv.unlink(missing_ok=True)
-                self.kill_rank_1([algorithms if word == "ring,two_shot" else word for word in ENDLESS])
-
-    def kill_rank_1(self, flags):
-        sweep = self.start(PROGRAM, "sweep", *flags, "--csv", self.csv)
-        self.wait_for_rows(2)
-        os.kill(self.process_of_rank(1), signal.SIGKILL)
-        _, said = sweep.communicate(timeout=60)
-        self.assertEqual(sweep.returncode, 8, said)
-        self.assert_whole_rows()
-        *kept, last = rows_of(self.csv)
-        self.assertGreaterEqual(len(kept), 2)
-        self.assertEqual({row["status"] for row in kept}, {"ok"})
-        self.assertEqual(last["status"], "failed")
-        self.assertIn("rank 1 was killed by signal 9", last["reason"])
-        self.assertFalse(record_of(self.csv)["complete"])
+                self.assert_a_kill_is_told(*(algorithms if word == "ring,two_shot" else word for word in ENDLESS))
 
     def test_a_rank_that_never_comes_is_found_out(self):
         said = {"ring": "step", "ring/window": "for rank 1 to enter the operation", "library": "in MPI_Allreduce"}

@@ -3,6 +3,7 @@
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import time
 import unittest
@@ -10,7 +11,7 @@ import uuid
 from pathlib import Path
 
 from program import PROGRAM, collmark, environment
-from sweep_support import Folder
+from sweep_support import Folder, record_of, rows_of
 
 MPIRUN = shutil.which(os.environ.get("COLLMARK_MPIRUN", "mpirun"))  # that of the library that was built with
 QUICK = ["--backend", "mpi", "--sizes", "8,4K", "-n", "5", "-w", "1"]
@@ -93,6 +94,21 @@ class MpiSweep(Folder):
             if str(rank) in (variables.get("OMPI_COMM_WORLD_RANK"), variables.get("PMI_RANK")):
                 return number
         return None
+
+    def assert_a_kill_is_told(self, *flags, **changes):
+        """Of rank 1 in the midst of an endless sweep: in its row, by exit code 8, and the rows before it are kept."""
+        sweep = self.start(PROGRAM, "sweep", *flags, "--csv", self.csv, **changes)
+        self.wait_for_rows(2)
+        os.kill(self.process_of_rank(1), signal.SIGKILL)
+        _, said = sweep.communicate(timeout=60)
+        self.assertEqual(sweep.returncode, 8, said)
+        self.assert_whole_rows()
+        *kept, last = rows_of(self.csv)
+        self.assertGreaterEqual(len(kept), 2)
+        self.assertEqual({row["status"] for row in kept}, {"ok"})
+        self.assertEqual(last["status"], "failed")
+        self.assertIn("rank 1 was killed by signal 9", last["reason"])
+        self.assertFalse(record_of(self.csv)["complete"])
 
     def assert_nobody_left(self):
         self.wait_for(lambda: not self.processes())

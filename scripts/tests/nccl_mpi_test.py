@@ -1,7 +1,5 @@
 """`mpirun collmark sweep --backend nccl`: a process for each GPU, on stubs of NCCL and the driver."""
 
-import os
-import signal
 import unittest
 from pathlib import Path
 
@@ -212,15 +210,7 @@ class Faults(NcclJob):
         self.assertEqual((row["status"], row["wrong"]), ("failed", "1"))
 
     def test_a_killed_rank_is_named_and_finished_rows_are_kept(self):
-        sweep = self.start(PROGRAM, "sweep", *ENDLESS, "--processes", "--csv", self.csv, **stubbed())
-        self.wait_for_rows(2)
-        os.kill(self.process_of_rank(1), signal.SIGKILL)
-        _, said = sweep.communicate(timeout=60)
-        self.assertEqual(sweep.returncode, 8, said)
-        self.assert_whole_rows()
-        *kept, last = rows_of(self.csv)
-        self.assertEqual({row["status"] for row in kept}, {"ok"})
-        self.assertIn("rank 1 was killed by signal 9", last["reason"])
+        self.assert_a_kill_is_told(*ENDLESS, "--processes", **stubbed())
 
 
 class Absent(NcclJob):

@@ -5,19 +5,13 @@ from pathlib import Path
 
 from nccl_test import DRIVER, NCCL, NCCL_NAME, stubbed
 from program import collmark
-from sweep_support import Folder, record_of, rows_of
+from step_support import BYTES, TinyModel
+from sweep_support import record_of, rows_of
 
 FEW = ["-n", "2", "-w", "1", "--time-budget", "0.01"]
-TENSORS = "name,shape,numel\nconv,3x5,15\nweight,64,64\nwide,700,700\nbias,1,1\nlast,9,9\n"
-BYTES = 4 * (15 + 64 + 700 + 1 + 9)
 
 
-class StepOnNccl(Folder):
-    def setUp(self):
-        super().setUp()
-        self.model = self.csv.with_name("tiny.csv")
-        self.model.write_text(TENSORS)
-
+class StepOnNccl(TinyModel):
     def again(self, *flags, code=0, **stubs):
         """The rows of a run that may find files of another."""
         done = collmark(

@@ -1,4 +1,4 @@
-#include "bench/mpi/gpu_rank.hpp"
+#include "bench/mpi/case_on_gpus.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
