@@ -15,6 +15,7 @@
 
 #include "bench/mpi/mpi_rank.hpp"
 #include "bench/mpi_support.hpp"
+#include "bench/output.hpp"
 
 namespace collmark {
 namespace {
@@ -47,12 +48,17 @@ class Desk {
     changed_.notify_all();
   }
 
-  /// True if the other thread will end, false if it is in the middle of an order.
+  /// Waits for the other thread to come to an end of the job. False if it will not, or not soon: it hangs, or is in the
+  /// middle of an order.
   [[nodiscard]] bool close() {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     over_ = true;
     changed_.notify_all();
-    return !order_ && !hung_;
+    if (order_) return false;
+    const bool had_failed = failure_.has_value();
+    changed_.wait(lock, [this] { return ended_ || hung_; });
+    if (hung_ && !had_failed) say(fmt::format("collmark: {}\n", failure_->what));
+    return ended_;
   }
 
   // --- of the thread that speaks MPI
@@ -81,13 +87,20 @@ class Desk {
     changed_.notify_all();
   }
 
+  void end() {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    changed_.notify_all();
+  }
+
   /// And never returns: MPI does not.
   [[noreturn]] void hang(const RankFailure& failure) {
     {
       const std::lock_guard lock(mutex_);
       hung_ = true;
+      if (!failure_) failure_ = failure;
+      changed_.notify_all();
     }
-    fail(failure);
     while (true) pause();
   }
 
@@ -98,7 +111,7 @@ class Desk {
 
   std::mutex mutex_;  // guards all
   std::condition_variable changed_;
-  bool ready_ = false, interrupted_ = false, over_ = false, hung_ = false;
+  bool ready_ = false, interrupted_ = false, over_ = false, ended_ = false, hung_ = false;
   std::optional<MpiOrder> order_;
   std::optional<MpiAnswer> answer_;
   std::optional<RankFailure> failure_;
@@ -116,6 +129,7 @@ void speak_mpi(const std::shared_ptr<Desk>& desk, const MpiJobOptions& options) 
   } catch (const std::exception& e) {
     desk->fail({.kind = ErrorKind::broken, .rank = 0, .what = e.what()});
   }
+  desk->end();
 }
 
 class JoinedJob final : public MpiLaunch {

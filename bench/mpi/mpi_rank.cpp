@@ -168,15 +168,17 @@ MpiAnswer MpiRank::take_part(const MpiOrder& order) {
 void MpiRank::follow() {
   for (std::string text = hear(); !text.empty(); text = hear())
     (void)take_part(order_from_json(nlohmann::json::parse(text)));
-  nccl_->end();
-  dog_.reset();
-  MPI_Finalize();
+  finish();
 }
 
 void MpiRank::end() {
   tell("");
+  finish();
+}
+
+void MpiRank::finish() {
   nccl_->end();
-  dog_.reset();
+  const Watched watched(*dog_, "in MPI_Finalize for the other ranks");
   MPI_Finalize();
 }
 

@@ -44,6 +44,7 @@ class MpiRank {
   [[nodiscard]] MpiAnswer take_part(const MpiOrder& order);
   /// By a member of the group.
   [[nodiscard]] MpiAnswer carried_out(const Communicator& comm, const MpiOrder& order);
+  void finish();
   void tell(std::string_view text);
   [[nodiscard]] std::string hear() const;
   [[nodiscard]] std::vector<RankProcess> find_processes() const;

@@ -82,9 +82,9 @@ void RankNccl::make_everybody(GpuPeers& all) {
 NcclGroup* RankNccl::group(GpuPeers& all, const NcclGroups::Wanted& wanted) {
   if (fitting_ == 0) find_fitting(all);
   if (wanted.ranks > fitting_) throw Unsupported(obstacle_);
-  if (!made_) make_everybody(all);
   NcclGroup* found = nullptr;
   try {
+    if (!made_) make_everybody(all);
     all.together([&] {
       if (holds(all)) found = &groups_->of(wanted);
     });

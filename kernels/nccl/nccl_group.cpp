@@ -1,6 +1,7 @@
 #include "kernels/nccl/nccl_group.hpp"
 
 #include <algorithm>
+#include <future>
 #include <thread>
 #include <utility>
 
@@ -49,7 +50,8 @@ NcclGroup::NcclGroup(const Nccl& nccl, std::vector<Gpu*> gpus, HostPatience pati
 /// null.
 NcclGroup::NcclGroup(NcclGroup& parent, int ranks)
     : nccl_(parent.nccl_), patience_(parent.patience_), ranks_(ranks), first_(parent.first_) {
-  std::vector<nccl::Comm> made(parent.members_.size());
+  auto owned = std::make_unique<std::vector<nccl::Comm>>(parent.members_.size());
+  std::vector<nccl::Comm>& made = *owned;
   const std::string doing = making(ranks);
   try {
     nccl_.check(nccl_->group_start(), nullptr, doing);
@@ -68,7 +70,11 @@ NcclGroup::NcclGroup(NcclGroup& parent, int ranks)
         members_.push_back({&parent.gpu(i), made[static_cast<std::size_t>(i)]});
     wait(doing);
   } catch (...) {
-    parent.abort();  // first: until then NCCL may write to `made`
+    if (!parent.abort()) {  // first: until it has ended NCCL may write to `made`
+      (void)owned.release();
+      aborted_ = true;
+      throw;
+    }
     members_.clear();
     for (std::size_t i = 0; i < made.size(); ++i)
       if (made[i] != nullptr) members_.push_back({parent.members_[i].gpu, made[i]});
@@ -101,10 +107,19 @@ NcclGroup::~NcclGroup() {
   }
 }
 
-void NcclGroup::abort() noexcept {
-  if (std::exchange(aborted_, true)) return;
+/// On a thread of its own: NCCL's abort may itself wait for what does not end. Then that thread is left behind.
+bool NcclGroup::abort() noexcept {
+  if (std::exchange(aborted_, true)) return true;
+  std::vector<nccl::Comm> comms;
   for (Member& member : members_)
-    if (member.comm != nullptr) (void)nccl_->abort(std::exchange(member.comm, nullptr));
+    if (member.comm != nullptr) comms.push_back(std::exchange(member.comm, nullptr));
+  std::promise<void> promise;
+  const std::future<void> ended = promise.get_future();
+  std::thread([abort = nccl_->abort, comms, promise = std::move(promise)]() mutable {
+    for (nccl::Comm const comm : comms) (void)abort(comm);
+    promise.set_value();
+  }).detach();
+  return ended.wait_for(patience_.timeout) == std::future_status::ready;
 }
 
 void NcclGroup::start_group(std::string_view doing) const {

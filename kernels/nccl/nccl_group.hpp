@@ -63,8 +63,9 @@ class NcclGroup {
 
   ///   Throws   Error{lost} with NCCL's words, if one of the ranks has met an error since
   void check_errors(std::string_view doing) const;
-  /// Ends what is under way, and the group. Nothing but the destructor may be called afterwards.
-  void abort() noexcept;
+  /// Ends what is under way, and the group. Nothing but the destructor may be called afterwards. False if that takes longer
+  /// than its patience; then it is left to itself.
+  bool abort() noexcept;
   [[nodiscard]] bool aborted() const { return aborted_; }
 
  private:

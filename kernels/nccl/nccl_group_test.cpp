@@ -48,6 +48,13 @@ TEST(NcclGroup, ThatIsNeverFinishedTimesOutAndNamesItsRanks) {
   EXPECT_EQ(what, "NCCL has not come to an end of making a communicator of 2 ranks in 20 ms");
 }
 
+TEST(NcclGroup, WhoseAbortNeverEndsEitherIsLeftBehind) {
+  const WithStubNccl stub("hang_init,hang_abort");
+  const auto [kind, what] = failure({.timeout = std::chrono::milliseconds(20)});
+  EXPECT_EQ(kind, ErrorKind::timed_out);
+  EXPECT_EQ(what, "NCCL has not come to an end of making a communicator of 2 ranks in 20 ms");
+}
+
 TEST(NcclGroup, WaitingForItIsInterrupted) {
   const WithStubNccl stub("hang_init");
   const std::atomic<bool> interrupted{true};

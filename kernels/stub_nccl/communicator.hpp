@@ -6,6 +6,7 @@
 ///     old_form            it is 2.23.4, which knows no names of functions in NCCL_ALGO
 ///     no_registration     a buffer cannot be registered
 ///     hang_init           a communicator is never finished
+///     hang_abort          an abort never ends
 ///     init_error          a communicator cannot be made
 ///     hang                an operation never ends
 ///     async_error         an operation never ends, and the communicator says that it met an error

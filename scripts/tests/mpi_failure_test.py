@@ -48,6 +48,25 @@ class Failing(MpiSweep):
                         self.assertNotEqual([row["status"] for row in rows_of(self.csv)][-1:], ["ok"])
                     self.assert_nobody_left()
 
+    def test_a_rank_that_does_not_come_to_the_end_of_the_job_is_found_out(self):
+        """Every row is there; what is late is MPI_Finalize."""
+        flags = ["sweep", *QUICK, "--ranks", 2, "--algorithm", "ring", "--timeout", 1, "--csv", self.csv]
+        preload = ("-x LD_PRELOAD={}" if is_open_mpi() else "-genv LD_PRELOAD {}").format(shim("stuck"))
+        for stuck in (0, 1):
+            for words in (
+                [PROGRAM, *flags, "--launcher-args", preload],
+                [MPIRUN, "-n", 2, *preload.split(), PROGRAM, *flags],
+            ):
+                with self.subTest(stuck=stuck, first=words[0]):
+                    self.csv.unlink(missing_ok=True)
+                    done = self.run_program(*words, COLLMARK_TEST_STUCK=f"MPI_Finalize@{stuck}")
+                    if words[0] == MPIRUN:
+                        self.assertNotEqual(done.returncode, 0, done.stderr)
+                        self.assertRegex(done.stderr, r"rank 0 has waited 1 s in MPI_Finalize")
+                    self.assertEqual({row["status"] for row in rows_of(self.csv)}, {"ok"})
+                    self.assertTrue(record_of(self.csv)["complete"])
+                    self.assert_nobody_left()
+
     def test_an_interrupt_keeps_finished_rows_and_resume_finishes_the_rest(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(signal=number.name):

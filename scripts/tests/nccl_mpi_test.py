@@ -178,8 +178,10 @@ class Skipped(NcclJob):
 
 class Faults(NcclJob):
     def test_a_communicator_that_is_never_finished_ends_in_7(self):
-        for run in (lambda *f, **m: self.join(2, *f, **m), self.start_ranks):
-            ((row,), _) = run(*ONE, "--ranks", "2", "--timeout", "1", code=7, fault="hang_init")
+        """Even if NCCL cannot abort it at any rank."""
+        joined, started = lambda *f, **m: self.join(2, *f, **m), self.start_ranks
+        for run, fault in ((joined, "hang_init"), (started, "hang_init"), (started, "hang_init,hang_abort")):
+            ((row,), _) = run(*ONE, "--ranks", "2", "--timeout", "1", code=7, fault=fault)
             made = "NCCL has not come to an end of making a communicator of 2 ranks in 1000 ms"
             self.assertRegex(row["reason"], rf"^timed out: rank \d: NCCL's all_reduce on 2 ranks .*: {made}")
 

@@ -42,3 +42,8 @@ extern "C" int MPI_Comm_free(MPI_Comm* comm) {
   enter("MPI_Comm_free");
   return PMPI_Comm_free(comm);
 }
+
+extern "C" int MPI_Finalize() {
+  enter("MPI_Finalize");
+  return PMPI_Finalize();
+}
