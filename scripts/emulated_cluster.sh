@@ -20,10 +20,13 @@
 #
 # `mpirun -n N PROGRAM` inside runs one process on each host. Needs root, or a kernel that lets users make namespaces.
 # All of it lives in namespaces of one process: nothing outside is touched, and when that process ends, however it
-# ends, the kernel removes everything. Exit codes: the command's; 2 usage; 77 where a tool is missing or the kernel refuses.
+# ends, the kernel removes everything but a folder in /tmp that this user alone may enter. Exit codes: the command's;
+# 2 usage, or the name is taken: by a cluster, or by what is no cluster of this user's; 77 where a tool is missing or
+# the kernel refuses.
 set -euo pipefail
 
 self=$(realpath "$0")
+source "${self%/*}/cluster_state.sh"
 readonly net=10.77.0
 readonly burst=32kb depth=256kb  # of the shapers: how much may pass at once, how much may wait, as in a switch's port
 # What a shaper passes whole. It cuts longer packets into frames, and then two cores are busy with frames.
@@ -134,31 +137,6 @@ hold() {  # the cluster's first process: builds it, and is it
 
 # ---- outside ---------------------------------------------------------------------------------------------------------
 
-stat_of() { cut -d' ' -f"$2" "/proc/$1/stat" 2>/dev/null; }  # stat_of PID FIELDS: 3 is its state, 22 when it began
-pids_here() { readlink /proc/self/ns/pid; }  # what a pid means: /tmp may be that of several containers
-
-living() {  # living FILE: prints the pid in it, if that process is still there; a reused pid is not it, nor a zombie
-  local pid began _
-  read -r pid began _ 2>/dev/null <"$1" || return 1
-  [[ $(stat_of "$pid" 3,22) == [!ZX]" $began" ]] && echo "$pid"
-}
-
-holder() { living "$state/holder"; }  # the running cluster's first process
-
-is_stale() {  # is_stale FOLDER: a cluster's, of this user, and neither who built it nor the cluster is there any more
-  local marker=$1/collmark-cluster where
-  [[ -d $1 && ! -L $1 && -O $1 && -f $marker ]] || return 1
-  read -r _ _ where <"$marker" && [[ $where == "$(pids_here)" ]] || return 1
-  ! living "$marker" >/dev/null && ! living "$1/holder" >/dev/null
-}
-
-remove_stale() {
-  local folder
-  for folder in "/tmp/collmark-cluster-$(id -u)-"*; do
-    if is_stale "$folder"; then rm -rf -- "$folder"; fi
-  done
-}
-
 # Signals that come while something is made or started wait until it is, so that what ends it knows of it. No $( )
 # meanwhile: bash 5.2 may run a trap in the midst of reading one, and stumbles.
 ended=''
@@ -172,9 +150,10 @@ undo() {  # a cluster that is not up yet
 }
 
 up() {
+  lock
+  look
   if holder >/dev/null; then fail "cluster '$name' is up already; take it down, or choose another --name"; fi
-  if [[ -e $state && ! -e $state/collmark-cluster ]]; then fail "$state exists, and is not a cluster's"; fi
-  rm -rf "$state"
+  remove
   remove_stale
   local marker as=()
   marker="$$ $(stat_of $$ 22) $(pids_here)"
@@ -183,18 +162,17 @@ up() {
   mkdir -m 700 -- "$state"
   trap undo EXIT
   echo "$marker" >"$state/collmark-cluster"
+  unlock
   mkdir "$state/tmp"
   cat >"$state/agent" <<AGENT
-#!/bin/sh
 # agent HOST COMMAND...: runs it there, as ssh would
 pid=\$(sed -n "s/^\$1 //p" "$state/hosts")
 [ -n "\$pid" ] || { echo "no host '\$1' in this cluster" >&2; exit 1; }
 shift
 exec nsenter -t "\$pid" --net --uts -- sh -c "\$*"
 AGENT
-  chmod +x "$state/agent"
-  setsid "${bound[@]}" unshare "${as[@]}" --net --mount --uts --pid --fork --kill-child \
-    "$self" hold --hosts "$hosts" --racks "$racks" --rate "$rate" --uplink "$uplink" \
+    setsid "${bound[@]}" unshare "${as[@]}" --net --mount --uts --pid --fork --kill-child \
+    bash "$self" hold --hosts "$hosts" --racks "$racks" --rate "$rate" --uplink "$uplink" \
     ${delay:+--delay "$delay"} --name "$name" \
     </dev/null >/dev/null 2>"$state/log" &
   keeper=$!
@@ -207,16 +185,18 @@ AGENT
   trap - EXIT
 }
 
-remove() { [[ -e $state/collmark-cluster ]] && rm -rf -- "$state"; }
-
 down() {
+  lock
   if [[ $stale ]]; then remove_stale; return; fi
+  look
+  [[ -e $state ]] || fail "there is no cluster '$name'"
   local pid
   if pid=$(holder); then
     kill -KILL "$pid"
     while kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
   fi
-  remove || fail "there is no cluster '$name'"
+  remove
+  unlock
 }
 
 pass_on() {  # pass_on STATUS: the signal of 128 less goes to the command and what it started, which have ten seconds to end
@@ -238,6 +218,7 @@ pass_on() {  # pass_on STATUS: the signal of 128 less goes to the command and wh
 
 run() {
   ((${#command[@]})) || fail "run needs -- and a command"
+  look
   if ! holder >/dev/null; then  # one for this command alone: no other shares it, and it ends with this script
     state+=.$$
     COLLMARK_CLUSTER_STATE=$state
@@ -254,7 +235,7 @@ run() {
     TMPDIR="$state/tmp" COLLMARK_CLUSTER_HOSTS="${#there[@]}"
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     # Starting ranks is ORTE's in Open MPI 4, PRRTE's in 5.
-    OMPI_MCA_plm_rsh_agent="$state/agent" PRTE_MCA_plm_ssh_agent="$state/agent"
+    OMPI_MCA_plm_rsh_agent="sh $state/agent" PRTE_MCA_plm_ssh_agent="sh $state/agent"  # /tmp may be noexec
     OMPI_MCA_orte_default_hostfile="$state/hostfile" PRTE_MCA_prte_default_hostfile="$state/hostfile"
     OMPI_MCA_oob_tcp_if_include=$net.0/24 PRTE_MCA_prte_if_include=$net.0/24
     OMPI_MCA_hwloc_base_binding_policy=none PRTE_MCA_hwloc_default_binding_policy=none
@@ -281,16 +262,16 @@ run() {
   exit $status
 }
 
-(($#)) || { sed -n '2,25s/^# \{0,1\}//p' "$self"; exit 2; }
+(($#)) || { sed -n '2,27s/^# \{0,1\}//p' "$self"; exit 2; }
 verb=$1
 shift
-for tool in ip tc nsenter unshare setsid setpriv; do
+for tool in ip tc nsenter unshare setsid setpriv flock; do
   command -v $tool >/dev/null || missing "$tool"
 done
 bound=() user=()
 [[ $(id -u) == 0 ]] || user=(--user --preserve-credentials)
 case $verb in
   up | run | down | hold) parse "$@"; "$verb" ;;
-  -h | --help) sed -n '2,25s/^# \{0,1\}//p' "$self" ;;
+  -h | --help) sed -n '2,27s/^# \{0,1\}//p' "$self" ;;
   *) fail "unknown command '$verb'; there are: up, run, down" ;;
 esac

@@ -30,7 +30,8 @@ with socket.create_connection((sys.argv[1], 5001)) as to:
 
 def stream(host, size):
     """(bytes, seconds) at the other end.  Raises ConnectionError if nothing can be sent."""
-    there = [os.environ["OMPI_MCA_plm_rsh_agent"], host, shlex.join([sys.executable, "-c", RECEIVE])]  # noqa: SIM112
+    agent = os.environ["OMPI_MCA_plm_rsh_agent"].split()  # noqa: SIM112
+    there = [*agent, host, shlex.join([sys.executable, "-c", RECEIVE])]
     here = [sys.executable, "-c", SEND, host, str(size)]
     with subprocess.Popen(there, stdout=subprocess.PIPE, text=True) as receiver:
         receiver.stdout.readline()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 SCRIPT = Path(__file__).resolve().parent.parent / "emulated_cluster.sh"
 REFUSED = 77
+STATE = SCRIPT.with_name("cluster_state.sh")
 STREAM = SCRIPT.with_name("tcp_stream.py")
 
 
@@ -234,6 +235,19 @@ class Ends(Cluster):
         self.assertEqual(run.wait(20), 143)
 
 
+class NoPrograms(Cluster):
+    def test_mpirun_reaches_all_hosts_where_nothing_in_tmp_may_be_executed(self):
+        if os.getuid() != 0 or not shutil.which("mpirun"):
+            self.skipTest("needs root to mount, and mpirun")
+        mounted = (
+            "mount -t tmpfs none /mnt; cp $0 $1 /mnt; mount -t tmpfs -o noexec none /tmp; "
+            "exec /mnt/emulated_cluster.sh run --hosts 2 -- mpirun -n 2 hostname"
+        )
+        command = ["unshare", "--mount", "sh", "-euc", mounted, SCRIPT, STATE]
+        done = subprocess.run(command, capture_output=True, text=True, cwd="/", timeout=60)
+        self.assertEqual((sorted(done.stdout.split()), done.stderr), (["host0", "host1"], ""))
+
+
 class WithoutRoot(unittest.TestCase):
     def test_a_user_builds_one_where_the_kernel_lets_users_make_namespaces(self):
         if os.getuid() != 0:
@@ -242,6 +256,7 @@ class WithoutRoot(unittest.TestCase):
         with tempfile.TemporaryDirectory() as room:
             os.chmod(room, 0o755)
             script, stream = (shutil.copy(path, room) for path in (SCRIPT, STREAM))
+            shutil.copy(STATE, room)
             name = f"test-{uuid.uuid4().hex[:8]}"
             command = [script, "run", "--name", name, "--hosts", "2", "--rate", "80mbit", "--"]
             command += ["/usr/bin/python3", stream, "host1", "1000000"]  # one that everybody may run
@@ -253,6 +268,82 @@ class WithoutRoot(unittest.TestCase):
         received, seconds = done.stdout.split()
         self.assertEqual(int(received), 1_000_000)
         self.assertLess(8 / float(seconds), 88)
+
+
+class WhatOthersLayInTmp(Cluster):
+    """Anybody may make a folder of any name there: a cluster is a folder that its user alone may enter."""
+
+    def setUp(self):
+        super().setUp()
+        self.victim = subprocess.Popen(["sleep", "1000"])
+        self.addCleanup(self.victim.wait)
+        self.addCleanup(self.victim.kill)
+        self.addCleanup(subprocess.run, ["rm", "-rf", self.folder()])
+
+    def as_a_cluster(self, path, mode=0o700):
+        """All that a cluster's folder has; its first process is one that this script never started."""
+        fields = Path(f"/proc/{self.victim.pid}/stat").read_text().split()
+        path.mkdir()
+        process = f"{self.victim.pid} {fields[21]}"
+        here = os.readlink("/proc/self/ns/pid")
+        (path / "collmark-cluster").write_text(f"{process} {here}\n")
+        (path / "holder").write_text(f"{process}\n")
+        (path / "hosts").write_text(f"host0 {self.victim.pid}\n")
+        (path / "agent").write_text("#!/bin/sh\n")
+        path.chmod(mode)
+        return path
+
+    def assert_refused(self, path):
+        for verb, *rest in (("up",), ("down",), ("run", "--", "true"), ("down", "--stale")):
+            done = self.call(verb, *rest)
+            told = (0, 0) if rest == ["--stale"] else (2, 1)
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), told, (verb, done.stderr))
+            self.assertIn(str(self.folder()) if told[0] else "", done.stderr)
+            self.assertIsNone(self.victim.poll(), f"{verb} ended a process that no cluster started")
+            self.assertTrue((path / "agent").exists(), verb)
+            self.assertTrue(self.folder().exists(), verb)
+
+    def test_a_folder_of_another_user_is_refused_and_the_process_that_it_names_lives_on(self):
+        if os.getuid() != 0:
+            self.skipTest("needs root to give a folder to somebody else")
+        path = self.as_a_cluster(self.folder())
+        for entry in (path, *path.iterdir()):
+            os.chown(entry, 65534, 65534)
+        self.assert_refused(path)
+
+    def test_a_folder_that_others_may_enter_is_refused(self):
+        for mode in (0o777, 0o770, 0o755):
+            path = self.as_a_cluster(self.folder(), mode)
+            self.assert_refused(path)
+            shutil.rmtree(path)
+
+    def test_a_symbolic_link_is_refused_even_to_what_is_like_a_cluster(self):
+        with tempfile.TemporaryDirectory() as room:
+            path = self.as_a_cluster(Path(room, "cluster"))
+            self.folder().symlink_to(path)
+            self.assert_refused(path)
+
+    def test_a_symbolic_link_to_nothing_and_a_file_are_refused(self):
+        for lay in (lambda: self.folder().symlink_to("/nowhere"), self.folder().touch):
+            lay()
+            for verb, *rest in (("up",), ("down",), ("run", "--", "true")):
+                done = self.call(verb, *rest)
+                self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), (verb, done.stderr))
+            self.folder().unlink()
+
+    def test_a_process_that_has_got_the_number_of_a_clusters_first_lives_on(self):
+        path = self.as_a_cluster(self.folder())
+        for name in ("collmark-cluster", "holder"):
+            told = (path / name).read_text().split()
+            (path / name).write_text(" ".join([told[0], str(int(told[1]) - 1), *told[2:]]) + "\n")
+        self.assertEqual(self.call("down").returncode, 0)
+        self.assertIsNone(self.victim.poll())
+        self.assertFalse(path.exists())
+
+    def test_a_cluster_of_another_container_is_refused(self):
+        path = self.as_a_cluster(self.folder())
+        (path / "collmark-cluster").write_text("1 1 pid:[1]\n")
+        self.assert_refused(path)
 
 
 class AMachineWithoutTools(unittest.TestCase):
@@ -279,6 +370,35 @@ class UpAndDown(Cluster):
             self.assertEqual(self.call("down").returncode, 0)
         self.assert_nothing_left()
         self.assertIn("there is no cluster", self.call("down").stderr)
+
+    def test_of_several_that_build_it_at_once_one_does_and_the_others_are_told(self):
+        for _ in range(4):
+            started = [
+                subprocess.Popen(self.command("up", "--hosts", "2"), stderr=subprocess.PIPE, text=True)
+                for _ in range(3)
+            ]
+            ended = [(words, each.returncode) for each in started for words in [each.communicate(timeout=60)[1]]]
+            self.assertEqual(sorted(code for _, code in ended), [0, 2, 2], ended)
+            for words, code in ended:
+                if code:
+                    self.assertRegex(words, "^emulated_cluster.sh: cluster '.*' is (being built|up already).*\n$")
+            self.assertEqual(self.run_on("--", "hostname").stdout, "host0\n")
+            self.assertEqual(self.call("down").returncode, 0)
+            self.assert_nothing_left()
+
+    def test_while_it_is_built_nobody_uses_it_or_takes_it_away(self):
+        building = subprocess.Popen(self.command("up", "--hosts", "50"), stderr=subprocess.PIPE, text=True)
+        while not (self.folder() / "hosts").exists():
+            self.assertIsNone(building.poll())
+            time.sleep(0.005)
+        for verb, *rest in (("down",), ("run", "--", "true")):
+            done = self.call(verb, *rest)
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), (verb, done.stderr))
+            self.assertIn("is being built", done.stderr)
+        self.assertEqual(building.communicate(timeout=60)[1], "")
+        self.assertEqual(building.returncode, 0)
+        self.assertEqual(self.call("down").returncode, 0)
+        self.assert_nothing_left()
 
     def test_what_it_did_not_create_it_does_not_touch(self):
         foreign = self.folder()
