@@ -39,10 +39,12 @@ void MpiJob::begin_launch(int ranks) {
 
 std::unique_ptr<MpiLaunch> MpiJob::started() const {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+  const Host here = this_host();
   const ChildCommand command = mpirun_command(
       mpirun_,
       {.ranks = ranks_,
-       .cores = ranks_may_be_elsewhere(options_.hostfile) ? 0 : this_host().cores.size(),
+       .cores = ranks_may_be_elsewhere(options_.hostfile) ? 0 : here.cores.size(),
+       .physical_cores = here.physical_cores,
        .hostfile = options_.hostfile,
        .arguments = options_.launcher_arguments},
       {program, "mpi-rank", "--timeout", fmt::format("{}", options_.timeout.count())});

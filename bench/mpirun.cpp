@@ -29,14 +29,21 @@ bool is_crowded(const MpirunRequest& request) {
 }
 
 /// Slots are no limit: whoever asks for more ranks than cores gets them, and rows that say so. What the
-/// user says about placement stands alone, since two such options contradict each other.
+/// user says about placement stands alone, since two such options contradict each other. Where hwloc, which mpirun asks,
+/// counts fewer cores than the kernel, mpirun would refuse: hence the overload.
 void add_open_mpi_options(std::vector<std::string>& words, const MpirunRequest& request,
                           const std::vector<std::string>& own) {
   if (!request.hostfile.empty()) append(words, {"--hostfile", request.hostfile});
   if (!mentions(own, "map-by") && !mentions(own, "oversubscribe") && !mentions(own, "rankfile"))
     append(words, {"--map-by", "slot:OVERSUBSCRIBE"});  // 5 without "slot": all on one host
   if (request.cores == 0 || mentions(own, "bind-to")) return;
-  append(words, {"--bind-to", is_crowded(request) ? "none" : "core"});
+  if (is_crowded(request)) {
+    append(words, {"--bind-to", "none"});
+  } else if (static_cast<std::size_t>(request.ranks) <= request.physical_cores) {
+    append(words, {"--bind-to", "core:overload-allowed"});
+  } else {
+    append(words, {"--use-hwthread-cpus", "--bind-to", "hwthread:overload-allowed"});
+  }
 }
 
 std::vector<std::string> open_mpi_environment(const MpirunRequest& request) {

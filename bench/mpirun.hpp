@@ -21,16 +21,18 @@ struct Mpirun {
 
 struct MpirunRequest {
   int ranks = 2;
-  std::size_t cores = 0;  // of this host, where all ranks will be; 0: some may be elsewhere
-  std::string hostfile;   // empty: mpirun decides where
-  std::string arguments;  // the user's own, as a shell would split them
+  std::size_t cores =
+      0;  // logical ones of this host, where all ranks will be; 0: some may be elsewhere
+  std::size_t physical_cores = 0;  // that these are threads of
+  std::string hostfile = {};       // empty: mpirun decides where
+  std::string arguments = {};      // the user's own, as a shell would split them
 };
 
 /// Does a hostfile, the environment or a resource manager send ranks to other hosts?
 [[nodiscard]] bool ranks_may_be_elsewhere(const std::string& hostfile);
 
-/// `mpirun ... PROGRAM...`. On one host with a core for each rank, ranks are bound to cores; with fewer
-/// cores they are not bound and give way while they wait. Elsewhere the user or mpirun decides.
+/// `mpirun ... PROGRAM...`. On one host with a physical core for each rank, ranks are bound to these, with a logical
+/// one for each to those; with fewer they are not bound and give way while they wait. Elsewhere the user or mpirun decides.
 ///   Throws   Error{usage} if a quote in the user's arguments is not closed.
 [[nodiscard]] ChildCommand mpirun_command(const Mpirun& mpirun, const MpirunRequest& request,
                                           const std::vector<std::string>& program);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "bench/first_sentence.hpp"
 #include "bench/order_json.hpp"
 #include "bench/output.hpp"
 #include "bench/test_hooks.hpp"
@@ -37,18 +38,6 @@ std::vector<RankProcess> processes_from(const Json& hello) {
   return all;
 }
 
-/// The first line in which there are words.
-std::string first_words(const std::string& text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    std::string line = text.substr(at, end - at);
-    if (std::any_of(line.begin(), line.end(), [](unsigned char c) { return std::isalpha(c) != 0; }))
-      return line;
-    at = end + 1;
-  }
-  return "";
-}
-
 }  // namespace
 
 milliseconds start_limit(const MpiJobOptions& options) {
@@ -63,7 +52,7 @@ MpirunLaunch::MpirunLaunch(const ChildCommand& command, const MpiJobOptions& opt
     processes_ = processes_from(answer("hello", start_limit(options) + kLater));
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::interrupted || hung_) throw;
-    const std::string words = first_words(heard_);
+    const std::string words = first_sentence(heard_);
     throw Error(ErrorKind::absent,
                 e.kind() == ErrorKind::absent || words.empty()
                     ? std::string(e.what())

@@ -21,18 +21,34 @@ using testing::Not;
 const Mpirun kOpenMpi{.path = "/bin/mpirun", .dialect = Mpirun::Dialect::open_mpi};
 const Mpirun kHydra{.path = "/bin/mpirun", .dialect = Mpirun::Dialect::hydra};
 
+/// On four cores of two threads each.
+ChildCommand on_four_cores(int ranks) {
+  return mpirun_command(kOpenMpi, {.ranks = ranks, .cores = 8, .physical_cores = 4}, {"p", "q"});
+}
+
 TEST(Mpirun, RanksThatHaveACoreEachAreBoundToIt) {
-  const ChildCommand command = mpirun_command(
-      kOpenMpi, {.ranks = 2, .cores = 2, .hostfile = "", .arguments = ""}, {"p", "q"});
-  EXPECT_THAT(command.words, ElementsAre("/bin/mpirun", "-n", "2", "--map-by", "slot:OVERSUBSCRIBE",
-                                         "--bind-to", "core", "p", "q"));
-  EXPECT_THAT(command.environment, Contains("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"));
-  EXPECT_THAT(command.environment, Not(Contains("OMPI_MCA_mpi_yield_when_idle=1")));
+  for (const int ranks : {2, 4}) {
+    const ChildCommand command = on_four_cores(ranks);
+    EXPECT_THAT(command.words,
+                ElementsAre("/bin/mpirun", "-n", std::to_string(ranks), "--map-by",
+                            "slot:OVERSUBSCRIBE", "--bind-to", "core:overload-allowed", "p", "q"));
+    EXPECT_THAT(command.environment, Contains("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"));
+    EXPECT_THAT(command.environment, Not(Contains("OMPI_MCA_mpi_yield_when_idle=1")));
+  }
+}
+
+TEST(Mpirun, RanksThatHaveAThreadOfACoreEachAreBoundToIt) {
+  for (const int ranks : {5, 8}) {
+    const ChildCommand command = on_four_cores(ranks);
+    EXPECT_THAT(command.words, ElementsAre("/bin/mpirun", "-n", std::to_string(ranks), "--map-by",
+                                           "slot:OVERSUBSCRIBE", "--use-hwthread-cpus", "--bind-to",
+                                           "hwthread:overload-allowed", "p", "q"));
+    EXPECT_THAT(command.environment, Not(Contains("OMPI_MCA_mpi_yield_when_idle=1")));
+  }
 }
 
 TEST(Mpirun, RanksThatShareCoresAreNotBoundAndGiveWay) {
-  const ChildCommand command =
-      mpirun_command(kOpenMpi, {.ranks = 3, .cores = 2, .hostfile = "", .arguments = ""}, {"p"});
+  const ChildCommand command = on_four_cores(9);
   EXPECT_THAT(command.words, Contains("none"));
   EXPECT_THAT(command.environment, Contains("OMPI_MCA_mpi_yield_when_idle=1"));
 }
@@ -40,13 +56,14 @@ TEST(Mpirun, RanksThatShareCoresAreNotBoundAndGiveWay) {
 TEST(Mpirun, WhatTheUserSaysAboutPlacementStandsAlone) {
   const ChildCommand command = mpirun_command(
       kOpenMpi,
-      {.ranks = 2, .cores = 2, .hostfile = "", .arguments = "--map-by node --bind-to none"}, {"p"});
+      {.ranks = 2, .cores = 2, .physical_cores = 2, .arguments = "--map-by node --bind-to none"},
+      {"p"});
   EXPECT_THAT(command.words,
               ElementsAre("/bin/mpirun", "-n", "2", "--map-by", "node", "--bind-to", "none", "p"));
 }
 
 TEST(Mpirun, AHostfileIsNamedInEachDialect) {
-  const MpirunRequest request{.ranks = 8, .cores = 0, .hostfile = "hosts", .arguments = ""};
+  const MpirunRequest request{.ranks = 8, .hostfile = "hosts"};
   EXPECT_THAT(mpirun_command(kOpenMpi, request, {"p"}).words,
               ElementsAre("/bin/mpirun", "-n", "8", "--hostfile", "hosts", "--map-by",
                           "slot:OVERSUBSCRIBE", "p"));

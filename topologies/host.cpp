@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <set>
 #include <sstream>
 
 namespace collmark {
@@ -62,6 +63,17 @@ std::string chosen(const std::string& line) {
 
 }  // namespace
 
+std::size_t count_physical_cores(const std::vector<int>& cores, const std::string& sysfs) {
+  std::set<std::string> physical;  // each as the list of its threads
+  for (const int core : cores) {
+    const std::string number = std::to_string(core);
+    const std::string threads =
+        first_line(sysfs + "/cpu" + number + "/topology/thread_siblings_list");
+    physical.insert(threads.empty() ? "unknown " + number : threads);
+  }
+  return physical.size();
+}
+
 Host this_host() {
   Host host;
   utsname names{};
@@ -71,6 +83,7 @@ Host this_host() {
   }
   host.cpu = value_of("/proc/cpuinfo", "model name");
   host.cores = allowed_cores();
+  host.physical_cores = count_physical_cores(host.cores);
   const int core = host.cores.empty() ? 0 : host.cores.front();
   host.l2_cache = cache_bytes(core, 2);
   host.last_level_cache = cache_bytes(core, 3);

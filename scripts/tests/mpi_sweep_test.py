@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cuda_support import stubbed
 from mpi_support import QUICK, MpiSweep, is_open_mpi
-from program import collmark
+from program import PROGRAM, collmark
 from sweep_support import rows_of
 
 
@@ -128,6 +128,14 @@ class StartedByUs(MpiSweep):
         for row in rows_of(self.csv):
             self.assertEqual(row["status"], "skipped")
             self.assertIn("starts no ranks", row["reason"])
+
+    def test_where_mpirun_counts_fewer_cores_the_ranks_start_all_the_same(self):
+        """hwloc's description of another machine: one core of two threads. Of the host the kernel may say otherwise."""
+        for command in (["sweep", *QUICK, "--algorithm", "ring"], ["links", "--backend", "mpi", "--size", "64K"]):
+            with self.subTest(command=command[0]):
+                done = self.run_program(PROGRAM, *command, "--ranks", "2", HWLOC_SYNTHETIC="core:1 pu:2",
+                                        HWLOC_THISSYSTEM="1")  # fmt: skip
+                self.assert_exit(done, 0)
 
     def test_without_mpirun_the_backend_is_absent(self):
         done = self.sweep(*QUICK, "--ranks", "2", "--algorithm", "ring", "--csv", self.csv, PATH="/nowhere")
