@@ -106,6 +106,14 @@ class Table(unittest.TestCase):
                 self.assertEqual(done.returncode, code, done.stderr)
                 self.assertIn(word, done.stdout)
 
+    def test_the_stored_tables_are_those_of_their_rows(self):
+        tables = sorted((ROOT / "results").glob("cluster-*/**/table.txt"))
+        self.assertGreater(len(tables), 2)
+        for table in tables:
+            command = [sys.executable, "-B", SCRIPT, "--table", table.parent]
+            done = subprocess.run(command, capture_output=True, text=True)
+            self.assertEqual((done.stdout, done.returncode), (table.read_text(), 0), done.stderr)
+
 
 class Refusals(unittest.TestCase):
     def refused(self, *words):
