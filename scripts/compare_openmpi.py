@@ -12,6 +12,9 @@ with every figure. Ratios are for near cores: a round in which any side found it
 kept in the file, left out of the table and measured again, up to three times as many rounds in all. If no round was
 near, the table is made of the far ones and says `far`.
 
+`best` is the fastest of five algorithms in the same round, and so looks a little better than any of them; `ring` beside
+it was named before.
+
 From 16 MiB up, and with a core for each rank, a plain loop with the same reads and (streaming) stores is measured in
 the same rounds: the bound of the machine. `of bound` is its time over our best algorithm's.
 
@@ -30,16 +33,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+import script
+from script import fail
+
 ROOT = Path(__file__).resolve().parent.parent
 ALGORITHMS = "ring,two_shot,one_shot,double_binary_tree,rabenseifner"
 PEERS = {"default": [], "coll_sm": ["--launcher-args", "--mca coll_sm_priority 100"]}
 BOUND_FROM = 16 << 20  # [bytes]
 FIELDS = ["round", "ranks", "size_bytes", "placement", "side", "algorithm", "time_us_p50", "flag_ns"]
-
-
-def fail(message):
-    print(f"compare_openmpi.py: {message}", file=sys.stderr)
-    sys.exit(2)
 
 
 def output_of(command):
@@ -198,8 +199,10 @@ def main():
     if arguments.rounds < 1:
         parser.error("--rounds must be at least 1")
     for program in ("collmark", "collmark_bound"):
-        if not (arguments.build / program).exists():
-            fail(f"{arguments.build / program} is not there: build it, with libopenmpi-dev and openmpi-bin installed")
+        script.program(arguments.build / program)
+    path = arguments.out and arguments.out / f"openmpi-{datetime.date.today()}.csv"
+    if path and path.exists():
+        fail(f"{path} is there already: name another folder")
 
     rows = []
     cases = itertools.product(
@@ -214,9 +217,8 @@ def main():
             print(f"{ranks} ranks, {size} {placement}: {number + 1} rounds, {near} near", file=sys.stderr)
             if near == arguments.rounds:
                 break
-    if arguments.out:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        path = arguments.out / f"openmpi-{datetime.date.today()}.csv"
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "w", newline="") as file:
             writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
             writer.writeheader()
@@ -226,4 +228,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    script.run(main)

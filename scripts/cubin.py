@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import code_rules
+import script
 
 GLOBAL = {0x981: "load", 0x986: "store", 0x980: "load", 0x985: "store"}  # LDG, STG, LD, ST
 ATOMIC = {0x3A9, 0x38B}  # ATOMG, ATOM: compare and swap
@@ -219,4 +220,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    script.run(main)

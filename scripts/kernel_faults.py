@@ -20,6 +20,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import script
 from kernel_sites import CPU, Fault, all_faults, harmless, planted
 from mutant_build import QuickBuild
 
@@ -128,4 +129,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    script.run(main)

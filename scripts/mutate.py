@@ -28,6 +28,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import script
 from mutant_build import QuickBuild
 from mutants import Mutant, mutants
 
@@ -256,4 +257,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    script.run(lambda: main(sys.argv[1:]))

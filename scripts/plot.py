@@ -12,6 +12,8 @@ import argparse
 import sys
 from pathlib import Path
 
+import script
+
 try:
     import matplotlib as mpl
 
@@ -64,4 +66,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    script.run(lambda: main(sys.argv[1:]))

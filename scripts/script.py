@@ -16,7 +16,7 @@ def fail(message, code=USAGE):
 def program(path):
     """The path of a program that was built, or the end."""
     if not os.access(path, os.X_OK) or Path(path).is_dir():
-        fail(f"{path} is not there: build it first (cmake --preset default && cmake --build build)")
+        fail(f"{path} is not there: build it first, with scripts/test.sh or cmake")
     return path
 
 

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from statistics import median
 
+import script
+
 RING, SERVER = "ring", "parameter_server"
 Row = dict[str, str]
 
@@ -141,4 +143,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    script.run(lambda: main(sys.argv[1:]))

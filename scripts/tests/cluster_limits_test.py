@@ -91,17 +91,36 @@ class Rules(unittest.TestCase):
 
 
 class Table(unittest.TestCase):
+    def write(self, folder, algorithm, ranks, bytes_over_k):
+        """A row of a time in which a link carries so many times K bytes."""
+        time = 1e6 * bytes_over_k * K / GOODPUT
+        with open(folder / "rows.csv", "w", newline="") as file:
+            writer = csv.writer(file)
+            names = ["algorithm", "ranks", "size_bytes", "status", "reason"]
+            writer.writerow([*names, "time_us_p50", "time_us_min", "time_us_max"])
+            writer.writerow([algorithm, ranks, K, "ok", "", time, time, time])
+
+    def test_rows_that_leave_the_claims_open_are_no_pass(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder)
+            (path / "streams.json").write_text('{"goodput_bytes_per_s": [25e6, 24e6, 26e6]}')
+            for algorithm, flags, code, words in (
+                ("library", [], 6, "no case was measured"),
+                ("ring", [], 6, "neither 4 nor 8 hosts were measured"),
+                ("ring", ["--ranks", "3"], 0, "holds  ring over 3 hosts"),
+            ):
+                self.write(path, algorithm, 3, 4 / 3)
+                command = [sys.executable, "-B", SCRIPT, "--table", path, *flags]
+                done = subprocess.run(command, capture_output=True, text=True)
+                self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+                self.assertIn(words, done.stdout)
+
     def test_an_earlier_run_is_judged_again(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder)
             (path / "streams.json").write_text('{"goodput_bytes_per_s": [25e6, 24e6, 26e6]}')
-            for factor, code, word in ((1.1, 0, "holds  ring"), (1.2, 5, "FAILS  ring")):
-                time = 1e6 * factor * 1.5 * K / GOODPUT
-                with open(path / "rows.csv", "w", newline="") as file:
-                    writer = csv.writer(file)
-                    names = ["algorithm", "ranks", "size_bytes", "status", "reason"]
-                    writer.writerow([*names, "time_us_p50", "time_us_min", "time_us_max"])
-                    writer.writerow(["ring", 4, K, "ok", "", time, time, time])
+            for factor, code, word in ((1.1, 0, "holds  ring"), (1.2, 3, "FAILS  ring")):
+                self.write(path, "ring", 4, factor * 1.5)
                 done = subprocess.run([sys.executable, "-B", SCRIPT, "--table", path], capture_output=True, text=True)
                 self.assertEqual(done.returncode, code, done.stderr)
                 self.assertIn(word, done.stdout)

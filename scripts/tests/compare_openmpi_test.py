@@ -72,6 +72,9 @@ class Round(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual([line.split()[3] for line in done.stdout.splitlines()[1:]], ["default", "coll_sm"])
             (path,) = Path(folder).glob("openmpi-*.csv")
+            again = subprocess.run([sys.executable, "-B", SCRIPT, *flags], capture_output=True, text=True, check=False)
+            self.assertEqual((again.returncode, len(again.stderr.splitlines())), (2, 1), again.stderr)
+            self.assertIn("is there already", again.stderr)
             with open(path, newline="") as file:
                 rows = list(csv.DictReader(file))
         sides = {(row["side"], row["algorithm"]) for row in rows}

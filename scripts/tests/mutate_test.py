@@ -40,7 +40,7 @@ class Mutate(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
         (self.root / "scripts").mkdir()
-        for name in ("mutate.py", "mutants.py", "mutant_build.py"):
+        for name in ("mutate.py", "mutants.py", "mutant_build.py", "script.py"):
             shutil.copy(SCRIPTS / name, self.root / "scripts")
         files = {"CMakeLists.txt": CMAKE, "toy.cpp": TOY, "toy_test.cpp": TEST}
         files[".gitignore"] = "/build*/\n"
