@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,10 @@ NUMBERS = [
 IDENTITY = ["time_utc", "machine", "backend", "implementation", "collective", "algorithm"]
 IDENTITY += ["ranks", "dtype", "op", "status"]
 SWEEP = [*IDENTITY, *NUMBERS]
+
+
+# Runs that were added to one file may be of several machines, of one host and of a cluster.
+WHERE = ["machine", "hosts"]
 
 
 class BadFile(Exception):
@@ -50,6 +55,20 @@ def read(path: Path, required: list[str], numbers: list[str] | None = None) -> R
     if "wrong" in header:
         right &= table["wrong"].fillna(0) == 0
     return Records(path, table[right].reset_index(drop=True), int((~right).sum()))
+
+
+def with_hosts(rows: pd.DataFrame) -> pd.DataFrame:
+    """A column that says whether ranks were on one host or on several; a single rank is with the others of its file."""
+    if "nodes" not in rows:
+        return rows
+    together = (rows["nodes"] <= 1) & ((rows["ranks"] > 1) | (rows["nodes"].max() <= 1))
+    return rows.assign(hosts=together.map({True: "one-host", False: "several-hosts"}))
+
+
+def apart(words: dict[str, str], rows: pd.DataFrame, names: list[str]) -> list[str]:
+    """Of a case what tells it from the others of the file, fit for the name of a figure's file."""
+    several = [name for name in names if name in words and rows[name].nunique() > 1]
+    return [re.sub(r"[^A-Za-z0-9.]+", "-", words[name]).strip("-") for name in several]
 
 
 def machine_of(path: Path) -> str:

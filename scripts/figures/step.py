@@ -9,6 +9,8 @@ from matplotlib.figure import Figure
 from figures import records, style, sweep
 
 OWN = ["model", "policy", "bucket_bytes"]
+# Rows that differ in one of these are different experiments, and never share a line.
+CASE = ["model", "backend", "ranks", "dtype", "op", "cache", *records.WHERE]
 COLUMNS = [*records.IDENTITY, *OWN, "time_us_p50", "oversubscribed"]
 FLAT = {"per_tensor": "--", "single": ":"}  # policies without a cap, drawn as levels
 
@@ -18,10 +20,14 @@ def is_step(names: list[str]) -> bool:
 
 
 def draw(rows: pd.DataFrame) -> Iterator[tuple[str, Figure]]:
-    """(file name without ending, figure) for each model, backend and number of ranks."""
-    for (model, backend, ranks), some in rows.groupby(["model", "backend", "ranks"], sort=True):
+    """(file name without ending, figure) for each model, backend, number of ranks, and what else tells rows apart."""
+    rows = records.with_hosts(rows)
+    case = [name for name in CASE if name in rows]
+    for key, some in rows.groupby(case, sort=True):
+        words = dict(zip(case, key, strict=True))
+        model, backend, ranks = (words[name] for name in CASE[:3])
         if some["bucket_bytes"].nunique() > 1:
-            name = f"step-{model}-{backend}-{int(ranks)}-ranks"
+            name = "-".join([f"step-{model}-{backend}-{int(ranks)}-ranks", *records.apart(words, rows, CASE[3:])])
             yield name, against_caps(summary(some), f"{model} over {int(ranks)} ranks ({backend})")
 
 

@@ -11,7 +11,7 @@ from figures import records, style
 
 COLUMNS = records.SWEEP
 # Rows that differ in one of these are different experiments, and never share a line.
-CASE = ["backend", "collective", "dtype", "op", "placement", "mode", "cache"]
+CASE = ["backend", "collective", "dtype", "op", "placement", "mode", "cache", *records.WHERE]
 HOLLOW = "Hollow markers: more ranks than cores."
 MODEL = "Dashed: the schedule's time by its formula, from one link as measured (model_us)."
 # What the bars of a point are, by what its rows allow.
@@ -22,7 +22,7 @@ LAUNCHES = "smallest and largest median of a launch"
 
 def draw(rows: pd.DataFrame) -> Iterator[tuple[str, Figure]]:
     """(file name without ending, figure) for every view that the rows allow."""
-    rows = rows[rows["size_bytes"] > 0]  # a log axis has no place for 0
+    rows = records.with_hosts(rows[rows["size_bytes"] > 0])  # a log axis has no place for 0
     case = [name for name in CASE if name in rows]
     for key, some in rows.groupby(case, sort=True):
         words = dict(zip(case, key, strict=True))
@@ -38,9 +38,7 @@ def draw(rows: pd.DataFrame) -> Iterator[tuple[str, Figure]]:
 
 def stem(words: dict[str, str], rows: pd.DataFrame) -> str:
     """The case by what tells it from the others of the file: short where there is one."""
-    parts = [words["collective"], words["backend"]]
-    parts += [words[n] for n in CASE[2:] if n in words and rows[n].nunique() > 1]
-    return "-".join(parts)
+    return "-".join([words["collective"], words["backend"], *records.apart(words, rows, CASE[2:])])
 
 
 def short(size: float) -> str:

@@ -137,6 +137,57 @@ class Axes(unittest.TestCase):
         self.assertEqual(style.time_text(0.25), "250 ns")
 
 
+class Cluster(unittest.TestCase):
+    """A run in which each rank is a host of its own: time is a matter of links."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.rows = records.read(SCRIPTS.parent / "results/cluster-2026-11-30/rows.csv", sweep.COLUMNS).rows
+        ((cls.name, figure),) = sweep.draw(cls.rows)
+        cls.time = figure.axes[0]
+        cls.caption = figure._supxlabel.get_text()
+
+    def test_the_dashed_lines_are_the_model_of_the_rows(self):
+        self.assertEqual(self.name, "all_reduce-mpi-against-ranks-15.26MiB")
+        dashed = {line.get_color(): line for line in self.time.get_lines() if line.get_linestyle() == "--"}
+        drawn = 0
+        for name, look in style.looks(sweep.summary(self.rows)["series"]).items():
+            own = self.rows[self.rows["algorithm"] == name].sort_values("ranks")
+            if own.empty or own["model_us"].isna().any():
+                self.assertNotIn(look["color"], dashed, name)
+                continue
+            self.assertEqual(list(dashed[look["color"]].get_xdata()), list(own["ranks"]), name)
+            self.assertEqual(list(dashed[look["color"]].get_ydata()), list(own["model_us"]), name)
+            drawn += 1
+        self.assertEqual((drawn, len(dashed)), (4, 4))
+
+    def test_points_of_modelled_algorithms_are_joined_by_no_other_line(self):
+        ring = style.looks(sweep.summary(self.rows)["series"])["ring"]["color"]
+        own = [
+            line for line in self.time.get_lines() if line.get_color() == ring and line.get_marker() not in ("", "None")
+        ]
+        self.assertTrue(own)
+        self.assertEqual({line.get_linestyle() for line in own}, {"None"})
+
+    def test_time_begins_at_0_and_the_caption_says_what_is_dashed(self):
+        self.assertEqual((self.time.get_yscale(), self.time.get_ylim()[0]), ("linear", 0))
+        self.assertIn(sweep.MODEL, self.caption)
+
+    def test_runs_on_one_host_and_on_several_share_no_line(self):
+        here = self.rows.assign(nodes=1, time_us_p50=self.rows["time_us_p50"] / 10)
+        figures = dict(sweep.draw(pd.concat([self.rows, here], ignore_index=True)))
+        self.assertEqual(sorted(figures), [
+            "all_reduce-mpi-one-host-against-ranks-15.26MiB", "all_reduce-mpi-several-hosts-against-ranks-15.26MiB",
+        ])  # fmt: skip
+
+    def test_runs_of_two_machines_share_no_line(self):
+        there = self.rows.assign(machine="b (An Example, 2 cores)")
+        figures = dict(sweep.draw(pd.concat([self.rows.assign(machine="a"), there], ignore_index=True)))
+        self.assertEqual(sorted(figures), [
+            "all_reduce-mpi-a-against-ranks-15.26MiB", "all_reduce-mpi-b-An-Example-2-cores-against-ranks-15.26MiB",
+        ])  # fmt: skip
+
+
 class Bars(unittest.TestCase):
     """The spread of a point, and its name in the caption, by what its rows allow."""
 
@@ -176,6 +227,9 @@ class Step(unittest.TestCase):
     def test_the_fastest_cap_is_marked(self):
         rows = records.read(DATA / "step.csv", step.COLUMNS).rows
         (figure,) = dict(step.draw(rows)).values()
+        other = rows.assign(dtype="f16", time_us_p50=1.0)
+        both = dict(step.draw(pd.concat([rows, other], ignore_index=True)))
+        self.assertEqual(sorted(both), ["step-resnet18-threads-2-ranks-f16", "step-resnet18-threads-2-ranks-f32"])
         (axes,) = figure.axes
         texts = [text.get_text() for text in axes.texts]
         self.assertTrue(any(text.startswith("best: ") for text in texts), texts)
