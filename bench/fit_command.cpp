@@ -4,7 +4,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <tuple>
+#include <set>
 
 #include "bench/command.hpp"
 #include "bench/csv_reader.hpp"
@@ -19,18 +19,27 @@
 namespace collmark {
 namespace {
 
-/// What is fitted together. Ranks that take turns on a core obey other constants.
+enum class Hosts { one, one_a_rank, several };
+
+/// What is fitted together: unlike rows may share a file (--append). Ranks that take turns on a core
+/// obey other constants, and so do messages between hosts.
 struct FitKey {
-  std::string backend, collective, algorithm;
+  std::string backend, collective, algorithm, dtype, placement, cache;
+  Hosts hosts = Hosts::one;
   bool oversubscribed = false;
   friend auto operator<=>(const FitKey&, const FitKey&) = default;
+};
+
+struct FitRows {
+  std::vector<Observation> observations;
+  std::set<std::int64_t> counts;  // of elements: one dtype, so each is a size
 };
 
 constexpr int kMostRanks = 4096;  // counting the bytes of one row of them takes a second
 constexpr std::int64_t kMostCount = std::int64_t{1} << 50;
 
 struct FitInput {
-  std::map<FitKey, std::vector<Observation>> groups;
+  std::map<FitKey, FitRows> groups;
   int used = 0, left_out = 0;  // rows
 };
 
@@ -64,6 +73,27 @@ bool is_usable(const CsvTable& table, std::size_t row) {
          table.number(row, "wire_bytes_busiest");
 }
 
+std::string cell_or_nothing(const CsvTable& table, std::size_t row, std::string_view column) {
+  return table.has(column) ? table.cell(row, column) : "";
+}
+
+Hosts hosts_of(const CsvTable& table, std::size_t row) {
+  const double nodes = table.has("nodes") ? table.number(row, "nodes").value_or(1.0) : 1.0;
+  if (nodes <= 1.0) return Hosts::one;
+  return nodes == table.number(row, "ranks") ? Hosts::one_a_rank : Hosts::several;
+}
+
+FitKey key_of(const CsvTable& table, std::size_t row) {
+  return {.backend = table.cell(row, "backend"),
+          .collective = table.cell(row, "collective"),
+          .algorithm = table.cell(row, "algorithm"),
+          .dtype = table.cell(row, "dtype"),
+          .placement = cell_or_nothing(table, row, "placement"),
+          .cache = cell_or_nothing(table, row, "cache"),
+          .hosts = hosts_of(table, row),
+          .oversubscribed = table.number(row, "oversubscribed") == 1.0};
+}
+
 /// A step packs, reduces and unpacks many buckets: its time is not that of one collective.
 void refuse_steps(const CsvTable& table, const std::string& path) {
   if (table.has("model") && table.has("policy"))
@@ -81,12 +111,12 @@ FitInput read_input(const std::string& path) {
       ++input.left_out;
       continue;
     }
-    const FitKey key{table.cell(row, "backend"), table.cell(row, "collective"),
-                     table.cell(row, "algorithm"), table.number(row, "oversubscribed") == 1.0};
-    input.groups[key].push_back(
+    FitRows& group = input.groups[key_of(table, row)];
+    group.observations.push_back(
         {{*table.number(row, "rounds"), *table.number(row, "wire_bytes_busiest"),
           reduced_bytes(table, row)},
          *table.number(row, "time_us_p50") * 1e-6});
+    group.counts.insert(table.whole(row, "count", {0, kMostCount}).value_or(0));
     ++input.used;
   }
   return input;
@@ -96,24 +126,52 @@ struct Fitted {
   FitKey key;
   std::size_t rows = 0;
   std::optional<Fit> fit;
+  std::vector<std::string> doubts = {};
 };
+
+constexpr double kLargeMedian = 0.1, kLargeWorst = 0.5;  // residuals: another model than this one
+
+Fitted fitted_rows(const FitKey& key, const FitRows& rows) {
+  Fitted result{
+      .key = key, .rows = rows.observations.size(), .fit = fit_relative(rows.observations)};
+  if (rows.counts.size() == 1) result.doubts.emplace_back("one size");
+  if (result.fit &&
+      (result.fit->median_residual > kLargeMedian || result.fit->worst_residual > kLargeWorst))
+    result.doubts.emplace_back("large errors");
+  return result;
+}
 
 /// Each algorithm by itself and, where there are several, all of one backend and collective
 /// together: only between algorithms does the ratio of moved to reduced bytes differ, which tells
 /// beta from gamma.
 std::vector<Fitted> fit_all(const FitInput& input) {
-  std::map<FitKey, std::vector<Observation>> together;
+  std::map<FitKey, FitRows> together;
   std::map<FitKey, int> algorithms;
   std::vector<Fitted> all;
-  for (const auto& [key, observations] : input.groups) {
-    all.push_back({key, observations.size(), fit_relative(observations)});
-    const FitKey pool{key.backend, key.collective, "(together)", key.oversubscribed};
-    together[pool].insert(together[pool].end(), observations.begin(), observations.end());
+  for (const auto& [key, rows] : input.groups) {
+    all.push_back(fitted_rows(key, rows));
+    FitKey pool = key;
+    pool.algorithm = "(together)";
+    FitRows& joint = together[pool];
+    joint.observations.insert(joint.observations.end(), rows.observations.begin(),
+                              rows.observations.end());
+    joint.counts.insert(rows.counts.begin(), rows.counts.end());
     ++algorithms[pool];
   }
-  for (const auto& [key, observations] : together)
-    if (algorithms[key] > 1) all.push_back({key, observations.size(), fit_relative(observations)});
+  for (const auto& [key, rows] : together)
+    if (algorithms[key] > 1) all.push_back(fitted_rows(key, rows));
   return all;
+}
+
+std::string_view words_of(const FitKey& key) {
+  if (key.hosts == Hosts::one) return key.oversubscribed ? "taking turns" : "one core each";
+  return key.hosts == Hosts::one_a_rank ? "a host each, cores unknown"
+                                        : "several hosts, cores unknown";
+}
+
+std::string_view name_of(Hosts hosts) {
+  if (hosts == Hosts::one) return "one";
+  return hosts == Hosts::one_a_rank ? "one a rank" : "several";
 }
 
 std::string scaled(const std::optional<double>& coefficient, double unit) {
@@ -123,9 +181,13 @@ std::string scaled(const std::optional<double>& coefficient, double unit) {
 std::string table_of(const std::vector<Fitted>& all) {
   std::vector<std::vector<std::string>> rows;
   for (const Fitted& f : all) {
-    std::vector<std::string> cells{f.key.backend, f.key.collective, f.key.algorithm,
-                                   f.key.oversubscribed ? "taking turns" : "one core each",
-                                   std::to_string(f.rows)};
+    std::vector<std::string> cells{
+        f.key.backend,
+        f.key.collective,
+        f.key.algorithm,
+        fmt::format("{} {} {}", f.key.dtype, f.key.placement, f.key.cache),
+        std::string(words_of(f.key)),
+        std::to_string(f.rows)};
     if (!f.fit) {
       cells.emplace_back("too few different rows");
     } else {
@@ -135,18 +197,21 @@ std::string table_of(const std::vector<Fitted>& all) {
             rounded(100.0 * f.fit->median_residual, 2), rounded(100.0 * f.fit->worst_residual, 2)})
         cells.push_back(std::move(cell));
     }
+    if (f.fit) cells.push_back(fmt::format("{}", fmt::join(f.doubts, ", ")));
     rows.push_back(std::move(cells));
   }
   return fitted({{.name = "backend", .align = Align::left},
                  {.name = "collective", .align = Align::left},
                  {.name = "algorithm", .align = Align::left},
+                 {.name = "case", .align = Align::left},
                  {.name = "ranks", .align = Align::left},
                  {.name = "rows"},
                  {.name = "alpha", .unit = "us/round"},
                  {.name = "beta", .unit = "ps/B"},
                  {.name = "gamma", .unit = "ps/B"},
                  {.name = "median error", .unit = "%"},
-                 {.name = "worst error", .unit = "%"}},
+                 {.name = "worst error", .unit = "%"},
+                 {.name = "doubts", .align = Align::left}},
                 rows);
 }
 
@@ -160,8 +225,14 @@ nlohmann::json json_of(const std::vector<Fitted>& all) {
     nlohmann::json entry{{"backend", f.key.backend},
                          {"collective", f.key.collective},
                          {"algorithm", f.key.algorithm},
-                         {"oversubscribed", f.key.oversubscribed},
-                         {"rows", f.rows}};
+                         {"dtype", f.key.dtype},
+                         {"placement", f.key.placement},
+                         {"cache", f.key.cache},
+                         {"hosts", name_of(f.key.hosts)},
+                         {"rows", f.rows},
+                         {"doubts", f.doubts}};
+    entry["oversubscribed"] =
+        f.key.hosts == Hosts::one ? nlohmann::json(f.key.oversubscribed) : nullptr;
     const Fit fit = f.fit.value_or(Fit{});
     entry["alpha_s"] = or_null(fit.coefficient[0]);
     entry["beta_s_per_byte"] = or_null(fit.coefficient[1]);
@@ -177,7 +248,12 @@ constexpr std::string_view kLegend =
     "time = alpha x rounds + beta x bytes moved by the busiest rank + gamma x bytes it reduces.\n"
     "-: the rows cannot tell it from the others: a ring reduces half of what it moves at every "
     "size,\n"
-    "so its beta holds both.\n";
+    "so its beta holds both.\n"
+    "one size: alpha and beta are told apart by the number of ranks alone, and take up whatever "
+    "else\n"
+    "changes with it; measure several sizes. large errors: a median over 10 % or a worst over 50 "
+    "%:\n"
+    "the rows do not follow the model.\n";
 
 struct FitFlags {
   std::string path;

@@ -70,15 +70,15 @@ class Fit(Folder):
     def write(self, rows):
         header = (
             "backend,collective,algorithm,ranks,count,dtype,mode,oversubscribed,rounds,"
-            "wire_bytes_busiest,time_us_p50,status"
+            "wire_bytes_busiest,time_us_p50,status,nodes,placement,cache"
         )
         self.path.write_text("\n".join([header, *rows]) + "\n")
 
-    def ring(self, count, ranks=2, status="ok", noise=1.0):
+    def ring(self, count, ranks=2, status="ok", noise=1.0, *, where="1,in_place,touched", dtype="f32"):
         moved = 2 * 4 * count * (ranks - 1) // ranks
         rounds = 2 * (ranks - 1)
         time = noise * (ALPHA * rounds + BETA * moved) * 1e6
-        return f"threads,all_reduce,ring,{ranks},{count},f32,latency,0,{rounds},{moved},{time},{status}"
+        return f"threads,all_reduce,ring,{ranks},{count},{dtype},latency,0,{rounds},{moved},{time},{status},{where}"
 
     def fitted(self):
         done = collmark("fit", self.path, "--json")
@@ -103,16 +103,60 @@ class Fit(Folder):
         self.assertAlmostEqual(beta["ring"] * goodput, 1, delta=0.05)
         self.assertAlmostEqual(beta["parameter_server"] * goodput, 2, delta=0.1)  # one way, then the other
 
+    def test_rows_of_one_size_or_with_large_errors_are_marked_in_the_table_and_in_json(self):
+        many = [self.ring(2**k, ranks) for k in range(4, 24, 2) for ranks in (2, 4)]
+        self.write(many)
+        self.assertEqual([fit["doubts"] for fit in self.fitted()["fits"]], [[]])
+        self.write([self.ring(2**20, ranks) for ranks in range(2, 9)])
+        self.assertEqual([fit["doubts"] for fit in self.fitted()["fits"]], [["one size"]])
+        table = collmark("fit", self.path).stdout
+        self.assertIn("one size", table.splitlines()[2])
+        self.assertIn("\none size: ", table)
+        self.write([*many, *(self.ring(2**k, noise=3.0) for k in range(4, 24, 2))])
+        self.assertEqual([fit["doubts"] for fit in self.fitted()["fits"]], [["large errors"]])
+        self.assertIn("large errors", collmark("fit", self.path).stdout.splitlines()[2])
+
+    def test_the_stored_cluster_run_is_marked_wholly_and_its_cores_are_unknown(self):
+        """Of one size, of hosts that share two cores: nothing in the rows says how many cores there were."""
+        self.path = Path(__file__).resolve().parents[2] / "results" / "cluster-2026-11-30" / "rows.csv"
+        fits = {fit["algorithm"]: fit for fit in self.fitted()["fits"]}
+        self.assertEqual(len(fits), 5)
+        for name, fit in fits.items():
+            self.assertIn("one size", fit["doubts"], name)
+            self.assertIsNone(fit["oversubscribed"], name)
+            self.assertEqual(fit["hosts"], "one a rank", name)
+        self.assertIn("large errors", fits["(together)"]["doubts"])
+        table = collmark("fit", self.path).stdout
+        self.assertNotIn("one core each", table)
+        self.assertIn("a host each, cores unknown", table)
+
+    def test_unlike_rows_of_one_file_share_no_fit(self):
+        """One host and a cluster, two dtypes, placements, cache states: each has constants of its own."""
+        unlike = {
+            "1,in_place,touched": 1, "2,in_place,touched": 2, "1,out_of_place,touched": 3, "1,in_place,cold": 4,
+        }  # fmt: skip
+        sizes = [2**k for k in range(4, 24, 2)]
+        rows = [self.ring(count, noise=noise, where=where) for where, noise in unlike.items() for count in sizes]
+        self.write(rows + [self.ring(count, noise=5, dtype="i32") for count in sizes])
+        fits = self.fitted()["fits"]
+        self.assertEqual(sorted(round(fit["alpha_s"] / ALPHA, 3) for fit in fits), [1, 2, 3, 4, 5])
+        whose = {(fit["dtype"], fit["placement"], fit["cache"], fit["hosts"]): fit["alpha_s"] for fit in fits}
+        self.assertEqual(len(whose), 5)
+        self.assertAlmostEqual(whose["f32", "in_place", "touched", "one a rank"] / ALPHA, 2, places=3)
+        table = collmark("fit", self.path).stdout
+        for word in ("out_of_place", "cold", "i32", "a host each"):
+            self.assertIn(word, table)
+
     def test_several_algorithms_together_tell_moving_from_reducing(self):
         def one_shot(count, gamma=5e-11):
             moved = reduced = 4 * count
             time = (ALPHA + BETA * moved + gamma * reduced) * 1e6
-            return f"threads,all_reduce,one_shot,2,{count},f32,latency,0,1,{moved},{time},ok"
+            return f"threads,all_reduce,one_shot,2,{count},f32,latency,0,1,{moved},{time},ok,1,in_place,touched"
 
         def ring(count, gamma=5e-11):
             moved, reduced = 4 * count, 2 * count
             time = (2 * ALPHA + BETA * moved + gamma * reduced) * 1e6
-            return f"threads,all_reduce,ring,2,{count},f32,latency,0,2,{moved},{time},ok"
+            return f"threads,all_reduce,ring,2,{count},f32,latency,0,2,{moved},{time},ok,1,in_place,touched"
 
         self.write([row(2**k) for k in range(4, 24, 2) for row in (one_shot, ring)])
         fits = {fit["algorithm"]: fit for fit in self.fitted()["fits"]}
