@@ -22,6 +22,8 @@ constexpr milliseconds kLook{50};        // how late an interrupt may be seen
 constexpr milliseconds kStart{120'000};  // for a launch
 constexpr milliseconds kLater{2'000};    // and so long for a rank to say first that it took longer
 constexpr milliseconds kFarewell{10'000};  // for ranks to end by themselves
+constexpr milliseconds kLeastGrace{300};   // for a rank to say what another has said
+constexpr milliseconds kLost{3'000};       // for mpirun to say that one is lost
 constexpr std::size_t kRemembered = 4096;  // bytes of stderr
 
 RankFailure failure_from(const Json& json) {
@@ -112,22 +114,24 @@ void MpirunLaunch::hear(const std::string& line) {
 }
 
 /// The first to complain is seldom the one at fault: ranks wait for each other in a chain. So the others
-/// are heard too, and the one that says nothing is named.
+/// are heard too, until none that is new has spoken for half a timeout, and the one that says nothing is named.
 void MpirunLaunch::fail(const RankFailure& first) {
   broken_ = true;
   hung_ = first.kind == ErrorKind::timed_out;
   std::string what = first.what;
   std::set<int> heard{first.rank};
-  const milliseconds grace =
-      std::clamp(options_.timeout / 2, milliseconds{300}, milliseconds{3000});
-  const auto until = steady_clock::now() + grace;
-  while (static_cast<int>(heard.size()) < ranks_ && steady_clock::now() < until &&
+  const milliseconds half = std::max(options_.timeout / 2, kLeastGrace);
+  const milliseconds grace = hung_ ? half : std::min(half, kLost);
+  auto last = steady_clock::now();
+  while (static_cast<int>(heard.size()) < ranks_ && steady_clock::now() - last < grace &&
          !mpirun_.silent())
     if (const auto next = message(kLook); next && next->contains("failure"))
-      heard.insert(failure_from(next->at("failure")).rank);
+      if (heard.insert(failure_from(next->at("failure")).rank).second) last = steady_clock::now();
   if (hung_ && ranks_ > 1)
     for (int r = 0; r < ranks_; ++r)
-      if (!heard.contains(r)) what += fmt::format("; rank {} says nothing", r);
+      if (!heard.contains(r))
+        what += fmt::format("; rank {} had said nothing {} s later", r,
+                            static_cast<double>(grace.count()) / 1000.0);
   if (const std::string who = lost_rank(heard_, processes_); !who.empty())
     throw Error(ErrorKind::lost, who);
   throw Error(first.kind, what);

@@ -105,7 +105,7 @@ TEST(MpirunLaunch, OfAHangTheFirstComplaintAndTheSilentRankAreTold) {
     echo '{"failure":{"kind":7,"rank":0,"what":"rank 0 waits for rank 2"}}'
     exec sleep 60)"));
   EXPECT_EQ(error_of([&] { (void)script.run(); }),
-            "7: rank 2 waits for rank 1; rank 1 says nothing");
+            "7: rank 2 waits for rank 1; rank 1 had said nothing 0.3 s later");
 }
 
 TEST(MpirunLaunch, AnInterruptEndsTheCaseThatRuns) {

@@ -35,11 +35,11 @@ void write_line(const Json& message) {
 
 /// mpirun ends all ranks as soon as one has ended. So this one waits until the others had their say, too, and
 /// whoever hears them ends the job.
-[[noreturn]] void report(const RankFailure& failure) {
+[[noreturn]] void report(const RankFailure& failure, std::chrono::milliseconds timeout) {
   write_line(
       {{"failure",
         {{"kind", exit_code(failure.kind)}, {"rank", failure.rank}, {"what", failure.what}}}});
-  std::this_thread::sleep_for(kLinger);
+  std::this_thread::sleep_for(kLinger + timeout);
   std::_Exit(exit_code(failure.kind));
 }
 
@@ -63,18 +63,19 @@ int own_rank() {
   return job ? job->rank : 0;
 }
 
-void be_a_rank(int timeout) {
+void be_a_rank(std::chrono::milliseconds timeout) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // mpirun or its agent on this host is gone: so is the job
+  const auto on_failure = [timeout](const RankFailure& failure) { report(failure, timeout); };
   try {
-    MpiRank rank({.timeout = std::chrono::milliseconds(timeout)}, report);
+    MpiRank rank({.timeout = timeout}, on_failure);
     if (rank.rank() == 0)
       follow_orders(rank);
     else
       rank.follow();
   } catch (const Error& e) {
-    report({.kind = e.kind(), .rank = own_rank(), .what = e.what()});
+    on_failure({.kind = e.kind(), .rank = own_rank(), .what = e.what()});
   } catch (const std::exception& e) {
-    report({.kind = ErrorKind::broken, .rank = own_rank(), .what = e.what()});
+    on_failure({.kind = ErrorKind::broken, .rank = own_rank(), .what = e.what()});
   }
 }
 
@@ -86,7 +87,7 @@ void add_mpi_rank(CLI::App& app, int& status) {
   const auto timeout = std::make_shared<int>(30'000);
   command->add_option("--timeout", *timeout, "milliseconds of any single wait");
   command->callback([timeout, &status] {
-    be_a_rank(*timeout);
+    be_a_rank(std::chrono::milliseconds(*timeout));
     status = 0;
   });
 }

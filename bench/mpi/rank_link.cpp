@@ -17,7 +17,7 @@ constexpr Seconds kFlags{0.02}, kCopies{0.2};  // of measuring, about
 constexpr int kLeastFlags = 5, kMostFlags = 500;
 constexpr int kLeastCopies = 3, kMostCopies = 15;
 
-constexpr std::chrono::microseconds kShortestNap{50}, kLongestNap{1'000};
+constexpr std::chrono::microseconds kLongestNap{1'000};
 
 int fitting(Seconds budget, Seconds one, int least, int most) {
   return static_cast<int>(std::clamp(budget / one, double(least), double(most)));
@@ -25,14 +25,24 @@ int fitting(Seconds budget, Seconds one, int least, int most) {
 
 }  // namespace
 
+void Nap::take() {
+  std::this_thread::sleep_for(next_);
+  next_ = std::min(2 * next_, kLongestNap);
+}
+
+QuietBarrier::QuietBarrier(const Communicator& comm) {
+  check_mpi(MPI_Ibarrier(comm.handle(), &all_), "MPI_Ibarrier");
+}
+
+bool QuietBarrier::passed() {
+  int done = 0;
+  check_mpi(MPI_Test(&all_, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  return done != 0;
+}
+
 void quiet_barrier(const Communicator& comm) {
-  MPI_Request all = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ibarrier(comm.handle(), &all), "MPI_Ibarrier");
-  auto nap = kShortestNap;
-  for (int done = 0; done == 0; nap = std::min(2 * nap, kLongestNap)) {
-    check_mpi(MPI_Test(&all, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done == 0) std::this_thread::sleep_for(nap);
-  }
+  QuietBarrier barrier(comm);
+  for (Nap nap; !barrier.passed();) nap.take();
 }
 
 Seconds RankLink::flag() {
@@ -54,6 +64,7 @@ Seconds RankLink::copies(std::span<std::byte> data, Seconds flag, int count) {
 }
 
 Seconds RankLink::round_trip(std::span<std::byte> data) {
+  if (from_) between_();
   const Watched watched(dog_, "for a message over a link that is measured");
   if (!from_) {
     receive(data);

@@ -1,7 +1,10 @@
 /// What lies between two ranks: how long a message takes one way, and how fast a long one is.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <span>
+#include <utility>
 
 #include "bench/watchdog.hpp"
 #include "collectives/mpi/communicator.hpp"
@@ -15,19 +18,43 @@ struct Way {
   int to = 1;
 };
 
-/// Returns when all members of the communicator have called it. Those who wait sleep meanwhile, up to a
-/// millisecond at a time: their cores may be the ones that others measure on.
+/// Sleeps between two looks, longer each time, up to a millisecond.
+class Nap {
+ public:
+  void take();
+
+ private:
+  std::chrono::microseconds next_{50};
+};
+
+/// A barrier that is looked at now and then: those who wait for others must not spin on the cores that these
+/// measure on.
+class QuietBarrier {
+ public:
+  explicit QuietBarrier(const Communicator& comm);
+  /// Have all members of the communicator made one?
+  [[nodiscard]] bool passed();
+
+ private:
+  MPI_Request all_ = MPI_REQUEST_NULL;
+};
+
+/// Returns when all members of the communicator have called it.
 void quiet_barrier(const Communicator& comm);
 
 /// Measures one way between two ranks; both of them make one and call the same functions, and `from` has the
 /// times, `to` gets zero. No clock is shared: what comes back is an empty message, whose time is taken off.
 class RankLink {
  public:
-  RankLink(const Communicator& comm, const Way& way, Watchdog& dog)
+  ///   between   called by `from` before each message
+  RankLink(
+      const Communicator& comm, const Way& way, Watchdog& dog,
+      std::function<void()> between = [] {})
       : comm_(comm.handle()),
         from_(comm.rank() == way.from),
         peer_(from_ ? way.to : way.from),
-        dog_(dog) {}
+        dog_(dog),
+        between_(std::move(between)) {}
 
   /// Of an empty message, one way: half of the median round trip, over about 20 ms.
   [[nodiscard]] Seconds flag();
@@ -51,6 +78,7 @@ class RankLink {
   bool from_;
   int peer_;
   Watchdog& dog_;
+  std::function<void()> between_;
 };
 
 }  // namespace collmark

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <new>
+#include <optional>
 
+#include "bench/mpi/link_turns.hpp"
 #include "bench/mpi/network_team.hpp"
 #include "bench/mpi/rank_link.hpp"
 #include "bench/mpi/watched_team.hpp"
@@ -43,16 +46,23 @@ std::vector<std::byte> message_of(Bytes size, int rank) {
   }
 }
 
+std::unique_ptr<NetworkTeam> network_team(const Communicator& comm, Watchdog& dog) {
+  const Watched watched(dog, "for the other ranks to begin with the links");
+  return std::make_unique<NetworkTeam>(comm);
+}
+
 class LinkSurvey {
  public:
-  LinkSurvey(const Communicator& comm, Bytes copied, Watchdog& dog)
+  LinkSurvey(const Communicator& comm, Bytes copied, const CaseContext& context)
       : comm_(comm),
-        dog_(dog),
+        dog_(context.dog),
         data_(message_of(copied, comm.rank())),
-        plain_(comm),
-        team_(plain_, dog) {}
+        plain_(network_team(comm, context.dog)),
+        team_(*plain_, context.dog),
+        turns_(comm, context.dog, context.timeout) {}
 
   void run() {
+    turns_.await({});  // all are here
     for (const std::vector<IndexPair>& round :
          disjoint_rounds(static_cast<std::size_t>(comm_.ranks()))) {
       for (const IndexPair& pair : round) {
@@ -84,25 +94,30 @@ class LinkSurvey {
 
  private:
   void alone(const Way& way) {
-    quiet_barrier(comm_);
-    if (!takes_part(way)) return;
-    RankLink link(comm_, way, dog_);
-    const Seconds flag = link.flag(), copy = link.copy(data_, flag);
-    if (comm_.rank() == way.from)
-      found_.push_back({.way = way, .flag = flag.count(), .alone = copy.count()});
+    if (takes_part(way)) {
+      RankLink link = link_of(way);
+      const Seconds flag = link.flag(), copy = link.copy(data_, flag);
+      if (comm_.rank() == way.from) {
+        found_.push_back({.way = way, .flag = flag.count(), .alone = copy.count()});
+        turns_.end();
+      }
+    }
+    turns_.await({way.from});
   }
 
   /// First all lower ranks send, then all higher ones. The barrier lets them go closer together than the naps
-  /// of a quiet one would.
+  /// of those who await a turn would.
   void together(const std::vector<IndexPair>& round) {
     for (const bool upwards : {true, false}) {
-      quiet_barrier(comm_);
       team_.barrier();
+      std::vector<int> senders;
       for (const IndexPair& pair : round) {
         const auto a = static_cast<int>(pair.first), b = static_cast<int>(pair.second);
         const Way way = upwards ? Way{a, b} : Way{b, a};
+        senders.push_back(way.from);
         if (takes_part(way)) send_together(way);
       }
+      turns_.await(senders);
     }
   }
 
@@ -111,8 +126,14 @@ class LinkSurvey {
     const auto known = std::find_if(found_.begin(), found_.end(),
                                     [&](const Found& f) { return f.way.to == way.to; });
     const Seconds flag{mine ? known->flag : 0.0};
-    const Seconds copy = RankLink(comm_, way, dog_).copies(data_, flag, kCopiesTogether);
-    if (mine) known->together = copy.count();
+    const Seconds copy = link_of(way).copies(data_, flag, kCopiesTogether);
+    if (!mine) return;
+    known->together = copy.count();
+    turns_.end();
+  }
+
+  [[nodiscard]] RankLink link_of(const Way& way) {
+    return {comm_, way, dog_, [this] { turns_.go_on(); }};
   }
 
   [[nodiscard]] bool takes_part(const Way& way) const {
@@ -122,18 +143,27 @@ class LinkSurvey {
   const Communicator& comm_;
   Watchdog& dog_;
   std::vector<std::byte> data_;  // before the team, which no rank can leave alone
-  NetworkTeam plain_;
+  std::unique_ptr<NetworkTeam> plain_;
   WatchedTeam team_;
+  LinkTurns turns_;
   std::vector<Found> found_;  // one for each other rank
 };
 
 }  // namespace
 
 std::vector<PairLink> measure_rank_links(const Communicator& comm, const LinksOrder& order,
-                                         Watchdog& dog) {
-  LinkSurvey survey(comm, order.copied, dog);
-  survey.run();
-  return survey.links();
+                                         const CaseContext& context) {
+  std::optional<LinkSurvey> survey;  // not unwound by what is given up
+  try {
+    survey.emplace(comm, order.copied, context).run();
+    std::vector<PairLink> links = survey->links();
+    const Watched watched(context.dog, "for the other ranks to end with the links");
+    survey.reset();
+    return links;
+  } catch (const std::exception& e) {
+    context.give_up(e);
+    throw;
+  }
 }
 
 }  // namespace collmark

@@ -3,16 +3,16 @@
 
 #include <vector>
 
+#include "bench/mpi/mpi_case.hpp"
 #include "bench/mpi_launch.hpp"
-#include "bench/watchdog.hpp"
 #include "collectives/mpi/communicator.hpp"
 
 namespace collmark {
 
-/// Called by all members of `comm`; rank 0 gets the links, sorted by pair. Those that wait for their turn
-/// sleep, since their cores may be the ones that others measure on.
-///   Throws   Error{incomparable} if this rank has no memory for the message.
+/// Called by all members of `comm`; rank 0 gets the links, sorted by pair. A rank that cannot go on, for want of memory
+/// or of another rank, gives up.
 [[nodiscard]] std::vector<PairLink> measure_rank_links(const Communicator& comm,
-                                                       const LinksOrder& order, Watchdog& dog);
+                                                       const LinksOrder& order,
+                                                       const CaseContext& context);
 
 }  // namespace collmark

@@ -8,7 +8,7 @@ import signal
 import unittest
 from pathlib import Path
 
-from mpi_support import MPIRUN, MpiSweep, is_open_mpi
+from mpi_support import MPIRUN, MpiSweep, is_open_mpi, preloaded
 from program import PROGRAM, ROOT
 
 REFUSED = 77
@@ -72,6 +72,33 @@ class Links(MpiSweep):
         _, said = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 8, said)
         self.assertIn("collmark: rank 3 was killed by signal 9", said)
+
+    def test_a_rank_that_stops_is_found_out_whoever_measures(self):
+        """As likely as not it waits for its turn, as do others, who are not to be taken for it."""
+        if not is_open_mpi():
+            self.skipTest("the test finds ranks by Open MPI's variables")
+        process = self.start(PROGRAM, "links", "--backend", "mpi", "--ranks", "4", "--size", "64M", "--timeout", "2")
+        self.wait_for(lambda: self.resident_of_rank(3) >= 64 << 20)
+        os.kill(self.process_of_rank(3), signal.SIGSTOP)
+        _, said = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 7, said)
+        self.assertRegex(said, r"collmark: rank [012] has waited \S+ s for [^;]*; rank 3 had said nothing 1 s later\n")
+
+    def test_a_rank_that_is_stuck_in_a_call_is_found_out(self):
+        calls = {"MPI_Comm_dup": "begin with the links", "MPI_Ibarrier": "await the next link; rank 2 had said nothing"}
+        for call, words in calls.items():
+            with self.subTest(call=call):
+                done = self.run_program(PROGRAM, *QUICK, "--ranks", "3", "--timeout", "1", "--launcher-args",
+                                        preloaded(), COLLMARK_TEST_STUCK=f"{call}@2")  # fmt: skip
+                self.assertEqual(done.returncode, 7, done.stderr)
+                self.assertRegex(done.stderr, rf"rank \d has waited \S+ s for [^;]* {words}")
+
+    def test_a_turn_may_take_longer_than_any_single_wait(self):
+        """14 round trips of 2 messages of 80 ms are a turn of 2.2 s."""
+        done = self.run_program(PROGRAM, *QUICK, "--ranks", "3", "--timeout", "1", "--json", "--launcher-args",
+                                preloaded(), COLLMARK_TEST_SLOW_MS="80")  # fmt: skip
+        self.assert_exit(done, 0)
+        self.assert_links(done.stdout, 3)
 
     def resident_of_rank(self, rank):
         """[bytes]; 0 before there is such a process."""

@@ -10,7 +10,7 @@ import unittest
 import uuid
 from pathlib import Path
 
-from program import PROGRAM, collmark, environment
+from program import PROGRAM, collmark, environment, shim
 from sweep_support import Folder, record_of, rows_of
 
 MPIRUN = shutil.which(os.environ.get("COLLMARK_MPIRUN", "mpirun"))  # that of the library that was built with
@@ -37,6 +37,11 @@ def launcher_environment():
     return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1",  # 4.1; and 5:
             "PRTE_MCA_rmaps_default_mapping_policy": "slot:oversubscribe"}  # fmt: skip
+
+
+def preloaded():
+    """What mpirun is told, so that ranks run with the library in which calls are stuck."""
+    return ("-x LD_PRELOAD={}" if is_open_mpi() else "-genv LD_PRELOAD {}").format(shim("stuck"))
 
 
 def each_behind_its_own(prefixes, *words):

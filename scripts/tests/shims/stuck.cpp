@@ -1,4 +1,5 @@
-// An MPI library in which a call never ends at one rank: COLLMARK_TEST_STUCK=CALL@RANK.
+// An MPI library in which a call never ends at one rank: COLLMARK_TEST_STUCK=CALL@RANK. And one in which each message
+// that is sent takes longer: COLLMARK_TEST_SLOW_MS.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -16,6 +17,23 @@ void enter(const std::string& call) {
 }
 
 }  // namespace
+
+extern "C" int MPI_Send(const void* data, int count, MPI_Datatype type, int to, int tag,
+                        MPI_Comm comm) {
+  if (const char* const slow = std::getenv("COLLMARK_TEST_SLOW_MS"))
+    usleep(1000 * static_cast<useconds_t>(std::atoi(slow)));
+  return PMPI_Send(data, count, type, to, tag, comm);
+}
+
+extern "C" int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* copy) {
+  enter("MPI_Comm_dup");
+  return PMPI_Comm_dup(comm, copy);
+}
+
+extern "C" int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
+  enter("MPI_Ibarrier");
+  return PMPI_Ibarrier(comm, request);
+}
 
 extern "C" int MPI_Init_thread(int* count, char*** words, int required, int* provided) {
   enter("MPI_Init_thread");
