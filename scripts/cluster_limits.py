@@ -85,7 +85,7 @@ def measure(options, out):
         run(["env", *unset, *sweep, "--algorithm", limits.LIBRARY, "--csv", out / AS_IT_COMES])
     for name, host in ends.items():
         streams[name] += [goodput(host, options.size) for _ in range(3)]
-    cluster = {key: vars(options)[key] for key in ("hosts", "rate", "racks", "uplink")}
+    cluster = {key: vars(options)[key] for key in ("hosts", "rate", "racks", "uplink", "fair")}
     document = {"cluster": cluster, "stream_bytes": options.size, **streams}
     (out / "streams.json").write_text(json.dumps(document, indent=1) + "\n")
 
@@ -157,6 +157,7 @@ def enter_cluster(options):
     if not shutil.which("mpirun"):
         fail("no mpirun on PATH", ABSENT)
     where = ["--hosts", options.hosts, "--rate", options.rate, "--racks", options.racks, "--uplink", options.uplink]
+    where += ["--fair"] if options.fair else []
     command = [CLUSTER, "run", "--name", f"limits-{os.getpid()}", *where, "--", sys.executable, __file__, *sys.argv[1:]]
     sys.stdout.flush()
     command = list(map(str, command))
@@ -170,6 +171,9 @@ def arguments():
     parser.add_argument("--rate", default="200mbit", help="of each host's link (default: 200mbit)")
     parser.add_argument("--racks", type=int, default=1, help="of hosts each with a switch of its own (default: 1)")
     parser.add_argument("--uplink", help="rate of each rack's link to the others (default: --rate)")
+    parser.add_argument(
+        "--fair", action="store_true", help="hosts share an uplink evenly, as emulated_cluster.sh has it"
+    )
     parser.add_argument("--ranks", help="as for sweep (default: 2 to all hosts; with racks all hosts)")
     parser.add_argument("--size", type=int, default=16_000_000, help="bytes of each rank's buffer (default: 16000000)")
     parser.add_argument("--algorithm", help=f"default: {FLAT}")
@@ -186,6 +190,8 @@ def arguments():
     options = parser.parse_args()
     if options.hosts < 2 or options.racks < 1 or options.hosts % options.racks:
         parser.error(f"--racks {options.racks} must divide --hosts {options.hosts}, which must be 2 or more")
+    if options.fair and options.racks == 1:
+        parser.error("--fair is for the uplinks of --racks")
     options.uplink = options.uplink or options.rate
     racks = options.racks > 1
     options.asked = options.ranks

@@ -15,6 +15,7 @@
 #   --hosts N        2 to 250 (default 4)              --racks R       N/R hosts each (default 1)
 #   --rate RATE      of each host's link, as tc writes it: 200mbit, 1gbit (default 200mbit)
 #   --uplink RATE    of each rack's link to the others (default: --rate)
+#   --fair           hosts share their rack's uplink evenly, where the kernel has htb and u32 (default: first come first)
 #   --delay TIME     one way, from each host to its switch, where the kernel has netem: 500us, 10ms (default: none)
 #   --name NAME      several clusters side by side (default: default)
 #
@@ -36,7 +37,7 @@ fail() { echo "emulated_cluster.sh: $*" >&2; exit 2; }
 missing() { echo "emulated_cluster.sh: needs $1: apt-get install iproute2 util-linux" >&2; exit 77; }
 refused() { echo "emulated_cluster.sh: the kernel refused: $*" >&2; exit 77; }
 
-hosts=4 racks=1 rate=200mbit uplink='' delay='' name=default stale=''
+hosts=4 racks=1 rate=200mbit uplink='' delay='' name=default stale='' fair=''
 command=()
 parse() {
   while (($#)); do
@@ -45,17 +46,19 @@ parse() {
         (($# > 1)) || fail "$1 needs a value"
         printf -v "${1#--}" %s "$2"
         shift 2 ;;
+      --fair) fair=--fair; shift ;;
       --stale)
         [[ $verb == down ]] || fail "--stale is for down alone"
         stale=yes
         shift ;;
       --) shift; command=("$@"); break ;;
-      *) fail "unknown option '$1'; there are: --hosts, --racks, --rate, --uplink, --delay, --name, --stale, and -- before the command" ;;
+      *) fail "unknown option '$1'; there are: --hosts, --racks, --rate, --uplink, --fair, --delay, --name, --stale, and -- before the command" ;;
     esac
   done
   [[ $hosts =~ ^[0-9]{1,3}$ ]] && ((10#$hosts >= 2 && 10#$hosts <= 250)) || fail "--hosts must be 2 to 250, not '$hosts'"
   [[ $racks =~ ^[0-9]{1,3}$ ]] && ((10#$racks >= 1 && 10#$hosts % 10#$racks == 0)) ||
     fail "--racks must divide the $hosts hosts, not be '$racks'"
+  [[ ! $fair ]] || ((10#$racks > 1)) || fail "--fair is for the uplinks of --racks"
   uplink=${uplink:-$rate}
   local r
   for r in "$rate" "$uplink"; do
@@ -83,6 +86,22 @@ shape() {  # shape PID|- DEVICE RATE [DELAY]: a link's one direction
   "${where[@]}" tc qdisc add dev "$2" $parent tbf rate "$3" burst $burst limit $depth
 }
 
+share() {  # share DEVICE src|dst RACK: an uplink; hosts have equal parts of it, and what others leave of theirs
+  local per=$((hosts / racks)) i id part unit=${uplink//[0-9]/}
+  local -A smaller=([kbit]=bit [mbit]=kbit [gbit]=mbit)
+  part=$((${uplink%"$unit"} * 1000 / per))${smaller[$unit]}
+  local class=(tc class add dev "$1" parent) all=(ceil "$uplink" burst $burst cburst $burst quantum $packet)
+  tc qdisc add dev "$1" root handle 1: htb default 2  # whatever is of no host
+  "${class[@]}" 1: classid 1:1 htb rate "$uplink" "${all[@]}"
+  "${class[@]}" 1:1 classid 1:2 htb rate "$part" "${all[@]}"
+  for ((i = $3 * per; i < ($3 + 1) * per; ++i)); do
+    printf -v id 1:%x $((i + 16))
+    "${class[@]}" 1:1 classid "$id" htb rate "$part" "${all[@]}"
+    tc qdisc add dev "$1" parent "$id" bfifo limit $depth
+    tc filter add dev "$1" parent 1: protocol ip u32 match ip "$2" "$net.$((i + 1))/32" flowid "$id"
+  done
+}
+
 add_switch() { ip link add "$1" type bridge && ip link set "$1" up; }
 
 add_rack() {  # its switch, and its uplink
@@ -91,8 +110,8 @@ add_rack() {  # its switch, and its uplink
   ip link add "up$1" type veth peer name "down$1"
   ip link set "up$1" master "rack$1" up
   ip link set "down$1" master spine up
-  shape - "up$1" "$uplink"
-  shape - "down$1" "$uplink"
+  if [[ $fair ]]; then share "up$1" src "$1"; else shape - "up$1" "$uplink"; fi
+  if [[ $fair ]]; then share "down$1" dst "$1"; else shape - "down$1" "$uplink"; fi
 }
 
 add_host() {
@@ -173,7 +192,7 @@ exec nsenter -t "\$pid" --net --uts -- sh -c "\$*"
 AGENT
     setsid "${bound[@]}" unshare "${as[@]}" --net --mount --uts --pid --fork --kill-child \
     bash "$self" hold --hosts "$hosts" --racks "$racks" --rate "$rate" --uplink "$uplink" \
-    ${delay:+--delay "$delay"} --name "$name" \
+    ${delay:+--delay "$delay"} $fair --name "$name" \
     </dev/null >/dev/null 2>"$state/log" &
   keeper=$!
   until [[ -e $state/holder ]]; do
@@ -262,7 +281,7 @@ run() {
   exit $status
 }
 
-(($#)) || { sed -n '2,27s/^# \{0,1\}//p' "$self"; exit 2; }
+(($#)) || { sed -n '2,28s/^# \{0,1\}//p' "$self"; exit 2; }
 verb=$1
 shift
 for tool in ip tc nsenter unshare setsid setpriv flock; do
@@ -272,6 +291,6 @@ bound=() user=()
 [[ $(id -u) == 0 ]] || user=(--user --preserve-credentials)
 case $verb in
   up | run | down | hold) parse "$@"; "$verb" ;;
-  -h | --help) sed -n '2,27s/^# \{0,1\}//p' "$self" ;;
+  -h | --help) sed -n '2,28s/^# \{0,1\}//p' "$self" ;;
   *) fail "unknown command '$verb'; there are: up, run, down" ;;
 esac

@@ -145,6 +145,9 @@ class Refusals(unittest.TestCase):
         for racks in (0, 3, -1):
             self.assertIn("must divide --hosts 8", self.refused("--racks", racks))
 
+    def test_fair_uplinks_of_one_rack_are_refused(self):
+        self.assertIn("--fair is for the uplinks of --racks", self.refused("--fair"))
+
     def test_a_folder_without_an_earlier_run_is_refused_with_the_file(self):
         with tempfile.TemporaryDirectory() as folder:
             self.assertIn("streams.json: No such file", self.refused("--table", folder))

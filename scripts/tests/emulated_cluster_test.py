@@ -17,6 +17,42 @@ REFUSED = 77
 STATE = SCRIPT.with_name("cluster_state.sh")
 STREAM = SCRIPT.with_name("tcp_stream.py")
 
+# On host0: sixteen streams from here to host2, beside one from host1 to host3, for two seconds; prints the bytes.
+TWO_HOSTS = """
+import os, shlex, subprocess, sys
+RECEIVE = '''
+import socket, sys, threading
+total = []
+def take(peer):
+    while data := peer.recv(1 << 18): total.append(len(data))
+with socket.create_server(('', 5001)) as server:
+    print('on', flush=True)
+    all = [threading.Thread(target=take, args=[server.accept()[0]]) for _ in range(int(sys.argv[1]))]
+    for one in all: one.start()
+    for one in all: one.join()
+print(sum(total), flush=True)
+'''
+SEND = '''
+import socket, sys, threading, time
+end = time.monotonic() + 2
+def give():
+    with socket.create_connection((sys.argv[1], 5001)) as to:
+        while time.monotonic() < end: to.sendall(bytes(1 << 14))
+all = [threading.Thread(target=give) for _ in range(int(sys.argv[2]))]
+for one in all: one.start()
+for one in all: one.join()
+'''
+def on(host, code, *words):
+    agent = os.environ['OMPI_MCA_plm_rsh_agent'].split()
+    command = [*agent, host, shlex.join([sys.executable, '-c', code, *map(str, words)])]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+takers = on('host2', RECEIVE, 16), on('host3', RECEIVE, 1)
+for one in takers: one.stdout.readline()
+givers = on('host0', SEND, 'host2', 16), on('host1', SEND, 'host3', 1)
+for one in givers: one.wait()
+print(*(one.stdout.readline().strip() for one in takers))
+"""
+
 
 class Cluster(unittest.TestCase):
     def setUp(self):
@@ -103,6 +139,27 @@ class Links(Cluster):
         inside, outside = self.megabits("host1", *racks), self.megabits("host2", *racks, size=1_000_000)
         self.assertLess(outside, 44)
         self.assertGreater(inside, outside)
+
+    def fair_share(self):
+        """Of an uplink's bytes the part of a host with one stream, beside a host with sixteen."""
+        done = self.run_on("--hosts", "4", "--racks", "2", "--rate", "200mbit", "--uplink", "40mbit", "--fair",
+                           "--", sys.executable, "-c", TWO_HOSTS)  # fmt: skip
+        if done.returncode == REFUSED:
+            self.assertRegex(done.stderr, "the kernel refused: .*(htb|u32)")
+            self.skipTest(done.stderr.strip())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        many, one = map(int, done.stdout.split())
+        return one / (one + many)
+
+    def test_hosts_of_a_rack_share_a_fair_uplink_evenly_however_many_streams_they_have(self):
+        for _ in range(3):  # first come, first served gives a host with one stream 0.02 to 0.4, seldom more
+            self.assertAlmostEqual(self.fair_share(), 0.5, delta=0.1)
+
+    def test_a_fair_uplink_is_no_faster_than_it_was_asked_for(self):
+        racks = ("--hosts", "4", "--racks", "2", "--rate", "400mbit", "--uplink", "40mbit", "--fair")
+        outside = self.megabits("host2", *racks, size=1_000_000)
+        self.assertLess(outside, 44)
+        self.assertGreater(outside, 24, "a host that is alone has all of it, not its half")
 
     def test_a_delay_is_in_every_way_or_the_kernel_has_no_netem(self):
         connect = (
@@ -414,7 +471,7 @@ class UpAndDown(Cluster):
         for wrong in (
             ("--hosts", "1"), ("--hosts", "four"), ("--hosts",), ("--racks", "3"), ("--racks", "0"), ("--rate", "200"),
             ("--rate", "0mbit"), ("--uplink", "fast"), ("--delay", "5"), ("--delay", "0ms"),
-            ("--stale",), ("--fast",), ("true",), (),
+            ("--stale",), ("--fair", "--racks", "1"), ("--fast",), ("true",), (),
         ):  # fmt: skip
             done = self.run_on(*wrong)
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), (wrong, done.stderr))
