@@ -7,15 +7,14 @@
 
 #include "collectives/catalogue.hpp"
 #include "collectives/error.hpp"
+#include "kernels/channels.hpp"
 #include "kernels/hang.hpp"
 
 namespace collmark {
 namespace {
 
 // Where nothing is asked for. Guesses to start from, not measured on a GPU.
-constexpr int kMostChannels = 64;
 constexpr int kSlots = 4;
-constexpr std::int64_t kChannelWorthHaving = 32 << 10;                     // [bytes] of a buffer
 constexpr std::int64_t kSmallestSlot = 1 << 10, kLargestSlot = 128 << 10;  // [bytes]
 
 constexpr Bytes kGivenUp{128};  // one word, alone on its line
@@ -84,19 +83,17 @@ void GpuCollective::tune(const GpuTuning& asked) {
   symbol_ = fmt::format("{}_{}", name(job_->kernel()), name(task_.payload.dtype));
 
   const int most = resident_blocks();
-  const int most_channels = most / spread_.each();
-  if (!asked.channels) {
-    const int fair = std::max(1, smallest(facts.multiprocessors) / spread_.each());
-    const int cap = std::clamp(std::min(most_channels, fair), 1, kMostChannels);
-    tuning_.channels =
-        static_cast<int>(std::clamp<std::int64_t>(size / kChannelWorthHaving, 1, cap));
-  }
+  if (!asked.channels)  // with one, the job has what it rounds up to
+    tuning_.channels = channels_for(Bytes{size}, job_->channels(),
+                                    {.blocks = most,
+                                     .multiprocessors = smallest(facts.multiprocessors),
+                                     .ranks = spread_.each()});
   if (!asked.slot) {
     const std::int64_t share = size / task_.ranks / tuning_.channels;
     tuning_.slot = {rounded_up(std::clamp(share, kSmallestSlot, kLargestSlot), 16)};
   }
   job_ = std::make_unique<KernelJob>(task_, tuning_);
-  if (job_->channels() > most_channels)  // a grid too large would never end
+  if (job_->channels() > most / spread_.each())  // a grid too large would never end
     throw Unsupported(
         fmt::format("{} ranks on one GPU with {} channels of {} threads are {} blocks; {} holds {} "
                     "of {} at once",

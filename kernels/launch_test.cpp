@@ -5,6 +5,7 @@
 
 #include "collectives/catalogue.hpp"
 #include "kernels/gpu_clock.hpp"
+#include "kernels/kernel_case.hpp"
 #include "kernels/with_stub.hpp"
 
 namespace collmark {
@@ -161,6 +162,25 @@ TEST(GpuCollective, MoreChannelsAreTakenForLargerBuffersAsFarAsTheyFit) {
   const GpuCollective large(gpus, ring(2, 1 << 20), {});
   EXPECT_EQ(small.job().channels(), 1);
   EXPECT_EQ(large.job().channels(), 2);  // of 4 multiprocessors for 2 ranks
+}
+
+/// Devices that hold one block of most kernels on a multiprocessor: A100, H100, H200 and B200.
+TEST(GpuCollective, EveryKernelFitsByItsDefaultsOnDevicesOfOneBlockForEachMultiprocessor) {
+  for (const char* shape : {"108x1", "114x1", "132x1", "148x1"}) {
+    const WithStub stub;
+    const WithShape large(shape);
+    Gpus gpus;
+    for (const NamedKernel& kernel : hand_written_kernels())
+      for (int ranks = 1; ranks <= 8; ++ranks) {
+        if (!supports(kernel, ranks)) continue;
+        const KernelTask task{.name = parse_kernel_name(kernel.algorithm),
+                              .collective = kernel.collective,
+                              .ranks = ranks,
+                              .payload = {.count = {1 << 18}, .dtype = Dtype::f32}};
+        EXPECT_NO_THROW(GpuCollective(gpus, task, {}))
+            << shape << " " << kernel.algorithm << ", " << ranks << " ranks";
+      }
+  }
 }
 
 TEST(GpuClock, TimesWhatComesBetweenStartAndStop) {

@@ -15,6 +15,10 @@ WithStub::~WithStub() {
     unsetenv(name);
 }
 
+WithShape::WithShape(const std::string& shape) { setenv("COLLMARK_STUB_SHAPE", shape.c_str(), 1); }
+
+WithShape::~WithShape() { unsetenv("COLLMARK_STUB_SHAPE"); }
+
 WithPlayedClock::WithPlayedClock(std::chrono::nanoseconds step) {
   setenv("COLLMARK_STUB_STEP_NS", std::to_string(step.count()).c_str(), 1);
 }

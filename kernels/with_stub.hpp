@@ -15,6 +15,16 @@ class WithStub {
   WithStub& operator=(const WithStub&) = delete;
 };
 
+/// While this lives, devices of a stub that is opened have this many multiprocessors, and blocks on each
+/// (COLLMARK_STUB_SHAPE): "132x1".
+class WithShape {
+ public:
+  explicit WithShape(const std::string& shape);
+  ~WithShape();
+  WithShape(const WithShape&) = delete;
+  WithShape& operator=(const WithShape&) = delete;
+};
+
 /// While this lives, devices of a stub that is opened play that they work (COLLMARK_STUB_STEP_NS).
 class WithPlayedClock {
  public:

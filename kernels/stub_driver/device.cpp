@@ -26,11 +26,13 @@ thread_local TransferCounts counted_in{nullptr, 0};
 
 }  // namespace
 
-int Machine::multiprocessors() { return faults_.happens("small_device") ? 1 : kMultiprocessors; }
+int Machine::multiprocessors() {
+  return faults_.happens("small_device") ? 1 : shape_.multiprocessors;
+}
 
 int Machine::blocks_of_multiprocessor(int threads) {
   if (threads > kMostThreads) return 0;
-  return faults_.happens("small_device") ? 1 : kBlocksOfMultiprocessor;
+  return faults_.happens("small_device") ? 1 : shape_.blocks(threads);
 }
 
 cu::Status Machine::allocate(cu::Device device, cu::Pointer* pointer, std::size_t bytes) {

@@ -21,10 +21,6 @@
 
 namespace collmark::stub {
 
-// Small enough that every lane may be a fiber of its own.
-inline constexpr int kMultiprocessors = 4;
-inline constexpr int kMostThreads = 32;                       // of a block
-inline constexpr int kBlocksOfMultiprocessor = 8;             // at once
 inline constexpr std::size_t kMemory = std::size_t{1} << 30;  // [bytes] of a device
 
 struct Event {
@@ -128,6 +124,7 @@ class Machine : private Observer {
 
   std::vector<int> numbers_;  // [device]
   std::chrono::nanoseconds step_ = step_from_environment();
+  DeviceShape shape_ = shape_from_environment();
   Faults faults_;
   std::atomic<cu::Status> state_{cu::Status::success};
   std::atomic<std::uint64_t> seed_{1};

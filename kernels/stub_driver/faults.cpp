@@ -31,6 +31,14 @@ bool Faults::happens(const std::string& fault) {
   return ++count.asked == count.when || count.when == 0;
 }
 
+DeviceShape shape_from_environment() {
+  DeviceShape shape;
+  std::istringstream words(text_of("COLLMARK_STUB_SHAPE"));
+  char by = 0;
+  shape.counts_threads = (words >> shape.multiprocessors >> by >> shape.whole_blocks) && by == 'x';
+  return shape.counts_threads ? shape : DeviceShape{};
+}
+
 std::chrono::nanoseconds step_from_environment() {
   return std::chrono::nanoseconds(std::atoll(text_of("COLLMARK_STUB_STEP_NS").c_str()));
 }

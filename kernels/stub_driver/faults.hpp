@@ -5,6 +5,10 @@
 ///                                    it to a real driver; all if it is not set
 ///   COLLMARK_STUB_STEP_NS=T          device d, from 0, plays that it works: by its clock a launch takes (d + 1) T, a copy
 ///                                    half as long, and nothing else any time; if it is not set, the clock is the host's
+///   COLLMARK_STUB_SHAPE=MxB          a device has M multiprocessors, each holds B blocks of 32 threads at once, and of
+///                                    fewer threads as many as make no more threads; if it is not set, 4 that hold 8
+///                                    blocks. A block has 32 threads at most, which stand for the 512 of a kernel: 132x1
+///                                    is an H200 whose kernels leave registers for no second block
 ///   COLLMARK_STUB_FAULT=NAME[@K],... each every time, or only the K-th time (from 1) that it could happen
 ///
 ///     no_device         none is found
@@ -48,6 +52,19 @@ class Faults {
   std::mutex mutex_;
   std::map<std::string, Count> counts_;
 };
+
+// Small enough that every lane may be a fiber of its own.
+inline constexpr int kMostThreads = 32;  // of a block
+
+struct DeviceShape {
+  int multiprocessors = 4;
+  int whole_blocks = 8;         // of kMostThreads, that one holds at once
+  bool counts_threads = false;  // or as many blocks however small
+  [[nodiscard]] int blocks(int threads) const {
+    return counts_threads ? whole_blocks * (kMostThreads / threads) : whole_blocks;
+  }
+};
+[[nodiscard]] DeviceShape shape_from_environment();
 
 /// 0: it is not set.
 [[nodiscard]] std::chrono::nanoseconds step_from_environment();
