@@ -94,6 +94,7 @@ struct Job {
   const RankView* views = nullptr;  // [rank - rank_base]
   int ranks = 1;
   int rank_base = 0;
+  int held = 1;  // ranks of this launch
   int channels = 1;
   int chunks = 1;   // of the schedule
   int servers = 0;  // ranks [0, servers) contribute nothing and are owed nothing
@@ -122,6 +123,14 @@ COLLMARK_DEVICE Part share(Part whole, int channel, int channels, int pack) {
   const std::int64_t begin = each * channel < whole.count ? each * channel : whole.count;
   const std::int64_t end = begin + each < whole.count ? begin + each : whole.count;
   return {whole.offset + begin, end - begin};
+}
+
+/// What lies in both; of no elements if nothing does.
+COLLMARK_DEVICE Part common(Part a, Part b) {
+  const std::int64_t begin = a.offset > b.offset ? a.offset : b.offset;
+  const std::int64_t a_end = a.offset + a.count, b_end = b.offset + b.count;
+  const std::int64_t end = a_end < b_end ? a_end : b_end;
+  return {begin, end > begin ? end - begin : 0};
 }
 
 /// As Partition: the first (count mod chunks) chunks are one element longer.

@@ -173,6 +173,7 @@ class Watch : public Observer {
     const std::lock_guard lock(mutex_);
     watched_.loads += loads;
     watched_.stores += stores;
+    watched_.stored_by[grid::index().block] += stores;
   }
   void transfer(const MovedPart& part) override {
     const std::lock_guard lock(mutex_);

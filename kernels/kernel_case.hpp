@@ -1,6 +1,7 @@
 /// For tests: runs a kernel on the CPU grid, several launches in a row, and compares with the sequential reference.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,7 +51,8 @@ struct KernelCase {
 
 /// What one launch has moved, by its kernels' own account.
 struct Watched {
-  std::int64_t loads = 0, stores = 0;  // [bytes]
+  std::int64_t loads = 0, stores = 0;     // [bytes]
+  std::map<int, std::int64_t> stored_by;  // [block], [bytes]
   std::vector<MovedPart> transfers;
 };
 

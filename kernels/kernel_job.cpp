@@ -168,6 +168,7 @@ Job KernelJob::lay_out(Ranks here, const Reach& reach, Tables& tables) const {
   return {.views = tables.add(views),
           .ranks = task_.ranks,
           .rank_base = here.first,
+          .held = here.count,
           .channels = shape_.channels,
           .chunks = kernel_ == Kernel::one_shot_ll_all_reduce ? 1 : schedule_.chunks,
           .servers = schedule_.servers,

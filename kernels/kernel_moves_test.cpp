@@ -115,6 +115,19 @@ TEST(KernelMoves, LoadsAndStoresAreThoseOfTheFormulas) {
     }
 }
 
+TEST(KernelMoves, AllBlocksOfAGpuStoreAnEqualShareOfWhatItsRanksOwn) {
+  for (const char* algorithm : {"parameter_server", "sharded_parameter_server:2", "two_shot"}) {
+    constexpr int kRanks = 3;
+    Watched watched;
+    KernelCase c = case_of({Collective::all_reduce, algorithm}, kRanks);
+    c.channels = 2;
+    ASSERT_EQ(differs(c, watched), "") << words(c);
+    EXPECT_EQ(watched.stored_by.size(), 6U) << algorithm;
+    for (const auto& [block, stored] : watched.stored_by)
+      EXPECT_EQ(stored, watched.stores / 6) << algorithm << ", block " << block;
+  }
+}
+
 TEST(KernelTrees, AreThoseOfTheSchedule) {
   const std::vector<RankTree> star = trees_of(build(Collective::all_reduce, "parameter_server", 4));
   ASSERT_EQ(star.size(), 1U);

@@ -161,6 +161,7 @@ void GpuCollective::leave_out(int rank) {
     throw Error(ErrorKind::usage,
                 fmt::format("rank {} can be left out only as the first or last of its GPU", rank));
   --part.ranks.count;
+  --part.job.held;
   if (!first) return;
   ++part.ranks.first;
   ++part.job.rank_base;

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "collectives/catalogue.hpp"
 #include "kernels/gpu_clock.hpp"
 #include "kernels/kernel_case.hpp"
@@ -100,6 +103,23 @@ TEST(GpuCollective, ItsBusiestRankMovesTheBytesOfTheFormula) {
     EXPECT_EQ(run.collective.busiest(), Bytes{2 * 3 * 256});  // 2K(P-1)/P at P = 4, K = 4 x 256
     EXPECT_EQ(run.collective.sent(), Bytes{4 * 2 * 3 * 256});
   }
+}
+
+TEST(GpuCollective, OwnersMoveTheirChunksHoweverRanksLieOnDevices) {
+  const std::map<std::string, std::int64_t> bytes{{"parameter_server", 3 * 1024},  // C(P-1)
+                                                  {"sharded_parameter_server:2", 2 * 512},
+                                                  {"two_shot", 2 * 3 * 256}};
+  for (const int devices : {1, 2, 3, 4})
+    for (const auto& [algorithm, busiest] : bytes) {
+      const WithStub stub("", devices);
+      Gpus gpus;
+      KernelTask task = ring(4, 256);
+      task.name = parse_kernel_name(algorithm);
+      Running run(gpus, task);
+      ASSERT_TRUE(run.collective.run_counted());
+      run.clock.finish();
+      EXPECT_EQ(run.collective.busiest(), Bytes{busiest}) << algorithm << ", " << devices;
+    }
 }
 
 TEST(GpuCollective, ARankThatIsLeftOutIsWaitedForAndNamed) {
