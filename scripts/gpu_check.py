@@ -106,12 +106,12 @@ def end(process):
     return -signal.SIGKILL
 
 
-def first_failure(path):
-    """Of the rows of a stage; empty if there is none."""
+def first_reason(status, path):
+    """Of the rows of a stage that have this status; empty if there is none."""
     if not path.exists():
         return ""
     with path.open() as file:
-        return next((row.get("reason") or "" for row in csv.DictReader(file) if row.get("status") == "failed"), "")
+        return next((row.get("reason") or "" for row in csv.DictReader(file) if row.get("status") == status), "")
 
 
 def carry_out(stage, out, seconds):
@@ -126,7 +126,8 @@ def carry_out(stage, out, seconds):
     except OSError as fault:
         return Outcome(stage.name, stage.limit, 0, "failed", f"{stage.command[0]}: {fault.strerror}", 1)
     took, text = time.monotonic() - begin, log.read_text(errors="replace")
-    failure = first_failure(out / f"{stage.name}.csv") if stage.code == 0 else ""
+    rows = out / f"{stage.name}.csv"
+    failure = first_reason("failed", rows) if stage.code == 0 else ""
     if failure:
         return Outcome(stage.name, stage.limit, took, "failed", failure, WRONG if code in (0, 130) else code)
     if stopped:
@@ -134,6 +135,8 @@ def carry_out(stage, out, seconds):
         if stage.code:  # it should have ended by itself
             cut = ("failed", "it hung: its time was up", HUNG)
         return Outcome(stage.name, stage.limit, took, *cut)
+    if stage.may_not_fit and code == UNDECIDED:  # every row was skipped
+        return Outcome(stage.name, stage.limit, took, "not run", first_reason("skipped", rows))
     return Outcome(stage.name, stage.limit, took, *said(stage, code, text))
 
 
@@ -258,7 +261,10 @@ def prepare(options):
         gradients = out / "gradients.csv"
         gradients.write_text("name,shape,numel\na,3x5,15\nb,64,64\nc,700,700\nd,1,1\n")
         cases = gpu_stages.on_the_stub(gradients)
-    place = gpu_stages.Place(binary, out, gpus, no_processes(binary))
+    multiprocessors = re.search(r"(\d+) multiprocessors", cuda)
+    if not multiprocessors:
+        fail(f"doctor says of no multiprocessors: {cuda}", 1)
+    place = gpu_stages.Place(binary, out, gpus, int(multiprocessors[1]), no_processes(binary))
     stages = list(gpu_stages.stages(place, cases))
     if options.dry_run:
         stages = [*gpu_stages.static(place), *stages, gpu_stages.packed(place)]

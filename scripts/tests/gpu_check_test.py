@@ -28,7 +28,7 @@ sys.path.insert(0, "@SCRIPTS@")
 import gpu_limits
 command, flags = sys.argv[1], dict(zip(sys.argv[2::1], sys.argv[3::1]))
 if command == "doctor":
-    print("  cuda  yes: Fake 9000 (GPU-12, sm_90)")
+    print("  cuda  yes: Fake 9000 (GPU-12, sm_90, 132 multiprocessors)")
 if command == "--version":
     print("collmark fake, MPI none")
 if command == "links":
@@ -102,6 +102,22 @@ class DryRun(Folders):
             "for want of time: nothing",
         ):
             self.assertIn(words, report)
+
+    def test_a_device_of_one_block_for_each_multiprocessor_measures_every_claim(self):
+        """As A100, H100, H200 and B200 are, whose multiprocessors hold one whole block of these kernels."""
+        names = [f"claims_{i}" for i in range(3)]
+        done = dry("--only", ",".join(["copy_before", *names]), "--out", self.out, COLLMARK_STUB_SHAPE="132x1")
+        self.assert_exit(done, 0)
+        for name in names:
+            self.assertEqual({row["status"] for row in rows_of(self.out / f"{name}.csv")}, {"ok"})
+        self.assertNotIn("\nopen ", done.stdout)
+        asked = {row["tuning"].split(" slots")[0] for row in rows_of(self.out / "claims_2.csv")}
+        self.assertEqual(asked, {f"channels={4 * 132 // 3} threads=8"})
+
+    def test_a_tuning_that_does_not_fit_is_not_run_and_is_no_failure(self):
+        done = dry("--only", "claims_0,claims_2", "--out", self.out, COLLMARK_STUB_FAULT="small_device")
+        self.assertRegex(done.stdout, "claims_2 +not run .*holds 1 of ring_all_reduce_f32 at once")
+        self.assertNotIn("failed", done.stdout)
 
     def test_without_nccl_it_goes_on_and_says_so(self):
         done = dry("--only", "nccl_call,nccl", "--out", self.out, COLLMARK_STUB_NCCL="/no/such/libnccl.so.2")
