@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -31,5 +32,17 @@ template <class Enum, std::size_t N>
 
 /// The words of `a,b,c`. Throws Error{usage} for an empty word.
 [[nodiscard]] std::vector<std::string> split_list(std::string_view flag, std::string_view text);
+
+/// The enumerators called `a,b,c`, each once.
+template <class Enum, std::size_t N>
+[[nodiscard]] std::vector<Enum> choose_all(std::string_view flag, const std::string& text,
+                                           const std::array<Enum, N>& values) {
+  std::vector<Enum> chosen;
+  for (const std::string& word : split_list(flag, text)) {
+    const Enum value = choose(flag, word, values);
+    if (std::find(chosen.begin(), chosen.end(), value) == chosen.end()) chosen.push_back(value);
+  }
+  return chosen;
+}
 
 }  // namespace collmark

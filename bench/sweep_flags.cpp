@@ -26,17 +26,6 @@ std::string our_dtype(const std::string& word) {
   return found == names.end() ? word : found->second;
 }
 
-template <class Enum, std::size_t N>
-std::vector<Enum> choose_all(std::string_view flag, const std::string& text,
-                             const std::array<Enum, N>& values) {
-  std::vector<Enum> chosen;
-  for (const std::string& word : split_list(flag, text)) {
-    const Enum value = choose(flag, word, values);
-    if (std::find(chosen.begin(), chosen.end(), value) == chosen.end()) chosen.push_back(value);
-  }
-  return chosen;
-}
-
 std::vector<Dtype> dtypes_from(const std::string& text) {
   std::string ours;
   for (const std::string& word : split_list("--dtype", text)) ours += our_dtype(word) + ",";

@@ -1,4 +1,4 @@
-/// `collmark verify`: symbolic proof of algorithms, for every size and type at once.
+/// `collmark verify`: symbolic proof of algorithms, for every size and type at once; of kernels, by running them.
 #include "collectives/verify.hpp"
 
 #include <fmt/format.h>
@@ -16,6 +16,7 @@
 #include "bench/progress.hpp"
 #include "bench/size_grammar.hpp"
 #include "bench/table.hpp"
+#include "bench/verify_kernels.hpp"
 #include "collectives/schedule_file.hpp"
 
 namespace collmark {
@@ -28,8 +29,10 @@ constexpr std::size_t kMostLintsShown = 8;  // of one algorithm
 
 struct Options {
   std::vector<std::string> algorithms = {};
-  std::string ranks = "1:33";
+  std::string ranks = "";  // 1:33, of kernels 1:8
   std::string collective = "";
+  std::string backend = "";
+  KernelsToVerify kernels = {};
   bool json = false;
 };
 
@@ -55,9 +58,13 @@ struct Finding {
   std::vector<Linted> lints = {};
 };
 
+std::optional<Collective> only_collective(const Options& options) {
+  if (options.collective.empty()) return std::nullopt;
+  return choose("--collective", options.collective, kCollectives);
+}
+
 std::vector<Pick> wanted(const Options& options) {
-  std::optional<Collective> only;
-  if (!options.collective.empty()) only = choose("--collective", options.collective, kCollectives);
+  const std::optional<Collective> only = only_collective(options);
   std::vector<Pick> all;
   for (const std::string& algorithm : options.algorithms)
     for (Pick& p : picks(algorithm, only)) all.push_back(std::move(p));
@@ -190,7 +197,7 @@ int outcome(const std::vector<Finding>& findings) {
 }
 
 std::vector<int> ranks_of(const Options& options) {
-  std::vector<int> ranks = parse_ranks(options.ranks);
+  std::vector<int> ranks = parse_ranks(options.ranks.empty() ? "1:33" : options.ranks);
   for (const int n : ranks)
     if (n > kMostRanks)
       throw Error(ErrorKind::usage, fmt::format("verify: at most {} ranks, not {}", kMostRanks, n));
@@ -212,6 +219,15 @@ int run(const Options& options) {
   return status;
 }
 
+int run_kernels(const Options& options) {
+  (void)choose_index("--backend", options.backend, {"cuda"});
+  ProofWish wish = wish_from(options.kernels);
+  wish.kernels = kernel_picks(options.algorithms, only_collective(options));
+  wish.ranks = parse_ranks(options.ranks.empty() ? "1:8" : options.ranks);
+  return verify_kernels(wish, std::chrono::seconds(options.kernels.timeout),
+                        options.json ? Listing::json : Listing::table);
+}
+
 }  // namespace
 
 void add_verify(CLI::App& app, int& status) {
@@ -220,14 +236,22 @@ void add_verify(CLI::App& app, int& status) {
       app.add_subcommand("verify", "prove that algorithms compute what they owe");
   command->add_option("ALGO", options->algorithms,
                       "names, name:parameter or file:PATH; default: all");
-  command->add_option("--ranks", options->ranks, "rank counts to prove (a file has its own)")
-      ->capture_default_str();
+  command->add_option("--ranks", options->ranks,
+                      "rank counts to prove; a file has its own (default: 1:33, of kernels 1:8)");
   command->add_option("--collective", options->collective, "only algorithms of this collective");
+  command->add_option("--backend", options->backend,
+                      "cuda: run kernels, and compare with the reference bit for bit");
+  declare(*command, options->kernels);
   command->add_flag("--json", options->json, "one JSON document on stdout");
   command->footer(
       "Example:  collmark verify ring swing --ranks 1:33\n"
+      "          collmark verify ring one_shot/LL --backend cuda --dtype f16\n"
       "Exit code 5 and a counter-example if one is wrong, 6 if none could be built.");
-  command->callback([options, &status] { status = run(*options); });
+  command->callback([options, command, &status] {
+    if (const std::string flag = first_given(*command); options->backend.empty() && !flag.empty())
+      throw Error(ErrorKind::usage, fmt::format("{} is of kernels: it needs --backend cuda", flag));
+    status = options->backend.empty() ? run(*options) : run_kernels(*options);
+  });
 }
 
 }  // namespace collmark

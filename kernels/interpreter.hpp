@@ -59,7 +59,7 @@ class Interpreter {
   COLLMARK_DEVICE bool leave() const {
     const std::int64_t last = tiles() - 1;
     if (!await(program_.first_leave, program_.leaves, last, -1)) return false;
-    for (std::int64_t tile = 0; tile <= last && block_.job().what.divisor > 1; ++tile)
+    for (std::int64_t tile = 0; tile <= last && block_.job().what.divisor > 0; ++tile)
       for (int i = 0; i < program_.owed_size; ++i) {
         const Part part = of_chunk(tile, program_.owed_counts[i]);
         T* const at = reinterpret_cast<T*>(program_.owed[i]) + part.offset;

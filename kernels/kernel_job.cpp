@@ -176,7 +176,7 @@ Job KernelJob::lay_out(Ranks here, const Reach& reach, Tables& tables) const {
           .count = task_.payload.count.value,
           .in_place = task_.placement == Placement::in_place,
           .what = {.op = operator_of(task_.payload.op),
-                   .divisor = divides ? task_.ranks - schedule_.servers : 1},
+                   .divisor = divides ? task_.ranks - schedule_.servers : 0},
           .slots = shape_.slots,
           .slot_elements = shape_.slot_elements,
           .slot_bytes = slot_bytes(shape_),

@@ -104,7 +104,7 @@ COLLMARK_DEVICE bool receive_all(const Block& me, const Inboxes<T>& boxes, std::
     if (!boxes.receive(0, sender, i, 0, &word)) return false;
     *sum = combined_units(what.op, *sum, word);
   }
-  if (what.divisor > 1) *sum = divided_unit(*sum, what.divisor);
+  if (what.divisor > 0) *sum = divided_unit(*sum, what.divisor);
   return true;
 }
 

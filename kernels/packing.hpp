@@ -54,7 +54,8 @@ COLLMARK_DEVICE void for_each_part(const Packing& what, Move move) {
 template <class T>
 COLLMARK_DEVICE void copy_part(const T* from, T* to, std::int64_t count, int divisor) {
   if (from == to && divisor == 1) return;
-  pass<T>(Few<const T, 1>{{from}}, Few<T, 1>{{to}}, count, {.divisor = divisor}, Value::complete);
+  pass<T>(Few<const T, 1>{{from}}, Few<T, 1>{{to}}, count, {.divisor = divisor > 1 ? divisor : 0},
+          Value::complete);
 }
 
 template <class T>

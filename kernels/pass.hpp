@@ -26,7 +26,8 @@ struct alignas(kBytes) Pack {
 /// What is done to the elements: combined, and divided (avg) when the value is complete.
 struct Reduction {
   Operator op = Operator::sum;
-  int divisor = 1;  // of a complete value
+  int divisor =
+      0;  // of a complete value; 0: it is not divided. By 1 it is: NaNs become the one that there is
 };
 
 enum class Value { partial, complete };
@@ -147,7 +148,7 @@ COLLMARK_DEVICE void pass_batch(const Sources& from, const Destinations& to, con
       for (int u = 0; u < kUnits; ++u) x[u] = combined_units(op.value, x[u], y[u]);
     });
   }
-  if (value == Value::complete && what.divisor > 1) {
+  if (value == Value::complete && what.divisor > 0) {
     COLLMARK_UNROLL
     for (int u = 0; u < kUnits; ++u) x[u] = divided_unit(x[u], what.divisor);
   }

@@ -10,17 +10,19 @@ all of that ready for another machine.
                                                 stub driver, and packs all that a machine with a GPU needs
     scripts/gpu_check.sh --only times,step      some stages
 
-In order: every result of every kernel compared bit for bit; the same under compute-sanitizer, where it is installed;
-a rank that never comes; times beside a copy within the GPU; what a call of NCCL costs; training steps and packing;
-with several GPUs, a rank on each, ours and NCCL's. Nothing is downloaded. Each stage has a time limit, all together
---minutes; what was cut off or not reached is listed. With one GPU, ranks share it, and no link is measured.
+In order: every kernel against the reference, bit for bit, each with each dtype first; other results and the bytes that
+were moved; the same under compute-sanitizer, where it is installed; a rank that never comes; times beside a copy within
+the GPU; what a call of NCCL costs; training steps and packing; with several GPUs, a rank on each, ours and NCCL's.
+Nothing is downloaded. Each stage has a time limit, all together --minutes; what was cut off or not reached is listed,
+and of a proof that is no success: 6. With one GPU, ranks share it, and no link is measured.
 
 Claimed is, of buffers of 64 MiB on 8 ranks that share a GPU: two_shot and parameter_server move the bytes of their
-formulas (gpu_limits.py) at 85 % or more of the speed of a copy, ring at 75 %, and ring is no slower than
-ring_interpreted.
+formulas (gpu_limits.py) at 85 % or more of the speed of a copy, ring at 75 %, and ring takes 5 % more time than
+ring_interpreted at most. Medians decide.
 
-Exit codes: 0 all is right and all claims hold, 2 usage, 5 a result is wrong or a claim fails, 6 a claim could not be
-judged, 77 no GPU; otherwise that of the first stage that failed (docs/command-line.md).
+Exit codes: 0 all is right and all claims hold, 2 usage, 5 a result is wrong or a claim fails, 6 a proof is not whole or
+a claim could not be judged, 7 a stage hung, 77 no GPU; otherwise that of the first stage that failed
+(docs/command-line.md).
 """
 
 import argparse
@@ -42,6 +44,7 @@ import gpu_stages
 
 ROOT = Path(__file__).resolve().parent.parent
 ABSENT, WRONG, UNDECIDED, HUNG = 77, 5, 6, 7
+NO_ROOM = re.compile(r"holds \d+ of \w+ at once|out of memory|are free")  # a kernel that was not proved for that
 FAREWELL = 5  # [s] that a stage has to end after it was asked to
 
 
@@ -50,7 +53,7 @@ class Outcome:
     name: str
     limit: int  # [s]
     seconds: float
-    verdict: str  # ok, failed, cut off, not reached, not run
+    verdict: str  # ok, failed, incomplete, cut off, not reached, not run
     why: str = ""
     code: int = 0
 
@@ -80,38 +83,68 @@ def program():
 
 
 def run(command, log, environment, seconds):
-    """(exit code, was it stopped?). A process that not even a kill ends, as one whose GPU hangs, is left behind."""
+    """(exit code, what ended it: itself, a request, force). A process that not even a kill ends, as one whose GPU hangs,
+    is left behind."""
     with open(log, "w") as said:
         process = subprocess.Popen(
             command, stdout=said, stderr=subprocess.STDOUT, env={**os.environ, **environment}, start_new_session=True
         )
         try:
-            return process.wait(timeout=seconds), False
+            return process.wait(timeout=seconds), "itself"
         except subprocess.TimeoutExpired:
-            return end(process), True
+            return end(process)
         finally:  # also when this script is interrupted
             if process.poll() is None:
                 end(process)
 
 
 def end(process):
-    for number in (signal.SIGINT, signal.SIGKILL):  # the first keeps finished rows whole
+    for number, how in ((signal.SIGINT, "a request"), (signal.SIGKILL, "force")):  # the first keeps finished rows whole
         try:
             os.killpg(process.pid, number)
-            return process.wait(timeout=FAREWELL)
+            return process.wait(timeout=FAREWELL), how
         except subprocess.TimeoutExpired:
             continue
         except ProcessLookupError:
-            return process.wait()
-    return -signal.SIGKILL
+            return process.wait(), how
+    return -signal.SIGKILL, "force"
 
 
-def first_reason(status, path):
-    """Of the rows of a stage that have this status; empty if there is none."""
-    if not path.exists():
-        return ""
-    with path.open() as file:
-        return next((row.get("reason") or "" for row in csv.DictReader(file) if row.get("status") == status), "")
+def rows_in(path):
+    return gpu_limits.rows_of(path) if path.exists() else []
+
+
+def first_reason(status, rows):
+    """Of the rows that have this status; empty if there is none."""
+    return next((row.get("reason") or "" for row in rows if row.get("status") == status), "")
+
+
+def planned(stage):
+    """Rows of a sweep, by its own account; 0 for what is none."""
+    if "sweep" not in stage.command:
+        return 0
+    command = stage.command[stage.command.index("sweep") - 1 :]  # without what watches its memory
+    done = subprocess.run([*command, "--dry-run"], capture_output=True, text=True, check=False, timeout=60)
+    found = re.match(r"(\d+) cases", done.stdout)
+    return int(found[1]) if found else 0
+
+
+def other_bytes(rows):
+    """The first row whose busiest rank moved not what the formula says; empty if there is none."""
+    for row in rows:
+        counted, formula = row.get("wire_bytes_busiest"), row.get("wire_bytes_formula")
+        if row.get("status") == "ok" and counted and formula and counted != formula:
+            case = f"{row['algorithm']}, {row['ranks']} ranks, {row['size_bytes']} bytes"
+            return f"{case}: its busiest rank moved {counted} bytes, the formula has {formula}"
+    return ""
+
+
+def unproved(stage, rows, due, text):
+    """Why a proof is not whole; empty if it is."""
+    if len(rows) < due:
+        return f"{len(rows)} of {due} cases were run"
+    reasons = [row.get("reason") or "" for row in rows if row.get("status") == "skipped"]
+    return next((reason for reason in [*reasons, *text.splitlines()] if NO_ROOM.search(reason)), "")
 
 
 def carry_out(stage, out, seconds):
@@ -119,25 +152,37 @@ def carry_out(stage, out, seconds):
     if stage.absent:
         return Outcome(stage.name, stage.limit, 0, "not run", stage.absent)
     if seconds < 1:
-        return Outcome(stage.name, stage.limit, 0, "not reached", "no time was left")
+        return Outcome(stage.name, stage.limit, 0, "not reached", "no time was left", UNDECIDED if stage.proves else 0)
     log, begin = out / f"{stage.name}.txt", time.monotonic()
     try:
-        code, stopped = run(stage.command, log, stage.environment, min(stage.limit, seconds))
+        due = planned(stage) if stage.proves else 0
+        begin = time.monotonic()
+        code, ended_by = run(stage.command, log, stage.environment, min(stage.limit, seconds))
     except OSError as fault:
         return Outcome(stage.name, stage.limit, 0, "failed", f"{stage.command[0]}: {fault.strerror}", 1)
-    took, text = time.monotonic() - begin, log.read_text(errors="replace")
-    rows = out / f"{stage.name}.csv"
+    took, text, rows = time.monotonic() - begin, log.read_text(errors="replace"), rows_in(out / f"{stage.name}.csv")
     failure = first_reason("failed", rows) if stage.code == 0 else ""
     if failure:
         return Outcome(stage.name, stage.limit, took, "failed", failure, WRONG if code in (0, 130) else code)
-    if stopped:
-        cut = ("cut off", "its time was up; what it had done is right", 0)
-        if stage.code:  # it should have ended by itself
-            cut = ("failed", "it hung: its time was up", HUNG)
-        return Outcome(stage.name, stage.limit, took, *cut)
+    if failure := other_bytes(rows):
+        return Outcome(stage.name, stage.limit, took, "failed", failure, WRONG)
+    if ended_by != "itself":
+        return Outcome(stage.name, stage.limit, took, *cut_off(stage, ended_by, len(rows), due))
     if stage.may_not_fit and code == UNDECIDED:  # every row was skipped
         return Outcome(stage.name, stage.limit, took, "not run", first_reason("skipped", rows))
-    return Outcome(stage.name, stage.limit, took, *said(stage, code, text))
+    verdict, why, code = said(stage, code, text)
+    if verdict == "ok" and stage.proves and (gap := unproved(stage, rows, due, text)):
+        verdict, why, code = "incomplete", gap, UNDECIDED
+    return Outcome(stage.name, stage.limit, took, verdict, why, code)
+
+
+def cut_off(stage, ended_by, done, due):
+    """Of a stage that did not end by itself: verdict, why, exit code."""
+    if stage.code or ended_by == "force":
+        return "failed", f"it hung: its time was up{', and an interrupt did not end it' if not stage.code else ''}", HUNG
+    if not stage.proves:
+        return "cut off", "its time was up; what it had done is there", 0
+    return "cut off", f"its time was up{f' after {done} of {due} cases' if due else ''}: that proves nothing", UNDECIDED
 
 
 def said(stage, code, text):
@@ -290,10 +335,13 @@ def main():
         print(gpu_report.line_of(outcome), flush=True)
         outcomes.append(outcome)
     code = next((outcome.code for outcome in outcomes if outcome.verdict == "failed"), 0)
+    gap = UNDECIDED if any(outcome.code for outcome in outcomes) else 0
     words = []
     if any(stage.name.startswith("claims") for stage in stages):
         words, verdict = judge(out, cases.claimed_size, cases.claimed_ranks)
-        code = code or verdict
+        code = code or (WRONG if verdict == WRONG else 0)
+        gap = gap or verdict
+    code = code or gap
     gpu_report.write(out, machine, outcomes, (words, skipped(out)))
     print("\n".join([*words, f"all of it in {out}" if code == 0 else f"exit {code}; all of it in {out}"]))
     sys.exit(code)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 SIZE, RANKS = 64 << 20, 8  # [bytes] of each rank's buffer; where the claims are made
 LEAST = {"two_shot": 0.85, "parameter_server": 0.85, "ring": 0.75}  # of the copy's speed
 INTERPRETED = "ring_interpreted"
+SLACK = 1.05  # times the time of INTERPRETED that ring may take: equal kernels differ in every run
 STUB = "stub"  # in the name of what is no GPU
 
 
@@ -126,14 +127,13 @@ def claims(all_times, copy, size=SIZE, ranks=RANKS):
             continue
         found = fraction(time, copy, size, ranks)
         decided.append(Claim(found.middle >= least, f"{words}: {found.words()} ({time.tuning})"))
-    words = f"ring is no slower than {INTERPRETED}"
+    words = f"ring takes {SLACK} times the time of {INTERPRETED} or less"
     ring, interpreted = best("ring", all_times), best(INTERPRETED, all_times)
     if ring is None or interpreted is None:
         open_ones.append(f"{words}: not measured")
     else:
-        # Slower is what its whole interval says: equal kernels differ in every run.
         ratio = ring.seconds.over(interpreted.seconds)
-        decided.append(Claim(ratio.low <= 1, f"{words}: {ratio.words()} times its time"))
+        decided.append(Claim(ratio.middle <= SLACK, f"{words}: {ratio.words()}"))
     return decided, open_ones
 
 

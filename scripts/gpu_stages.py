@@ -12,7 +12,7 @@ from pathlib import Path
 import gpu_limits
 
 HERE = Path(__file__).resolve().parent
-PATIENCE = "8"  # [s], less than any stage's limit
+PATIENCE = "4"  # [s] of any wait, less than any stage's limit: who hangs says so itself
 ONCE = ["-n", "1", "-w", "0", "--time-budget", "0.001"]
 BOTH = ["--placement", "in_place,out_of_place"]
 APART = ["--placement", "out_of_place"]
@@ -36,6 +36,7 @@ class Stage:
     never: str = ""  # what must not
     environment: dict[str, str] = field(default_factory=dict)
     absent: str = ""  # why it cannot run here
+    proves: bool = False  # nothing may be missing of it
     may_not_fit: bool = False  # a device may hold too few of its blocks: then the stage is not run, and has not failed
 
 
@@ -57,6 +58,7 @@ class Cases:
     copied: str = "512M"  # as much as the claimed cases read: no cache holds it
     claimed_size: int = gpu_limits.SIZE
     claimed_ranks: int = gpu_limits.RANKS
+    compared: tuple[str, ...] = ("--ranks", "1:8")
     threads: int = 512  # of a block, at most
     launches: str = "3"
     timing: tuple[str, ...] = ("--time-budget", "0.2")  # [s]
@@ -75,6 +77,7 @@ def on_the_stub(gradients):
         kernels="ring,ring_interpreted,ring/graph,one_shot/LL,parameter_server/links",
         ways="ring,ring_interpreted,two_shot/LL", ranks="2:3", many="3", sizes="60", dtypes="f32,bf16", operators="avg",
         typed="3", shifted=("3", "u8"), odd="44", timed="1K", copied="64K", claimed_size=1024, claimed_ranks=3,
+        compared=("ring", "two_shot", "--ranks", "2", "--size", "1K", "--op", "sum", "--dtype", "f32"),
         threads=32, quickly=("-n", "2", "-w", "1"), launches="2", timing=("-n", "6", "-w", "1"), least="0.001",
         step=(str(gradients), "ddp,per_tensor", "2K"), packing="gpu_pack/dlrm.*/bf16", calls="nccl_one_rank/8/",
         more=("--threads", "4", "--channels", "2"), devices={"COLLMARK_STUB_DEVICES": "2"},
@@ -93,7 +96,6 @@ class Place:
     sanitizer: str | None = field(default_factory=lambda: shutil.which("compute-sanitizer"))
 
     def sweep(self, name, *flags):
-        # A hang is the program's to tell, before the stage is cut off.
         patience = [] if "--timeout" in flags else ["--timeout", PATIENCE]
         return [str(self.program), "sweep", *flags, *patience, "--csv", str(self.out / f"{name}.csv")]
 
@@ -119,28 +121,33 @@ def proofs(place, cases):
         return place.sweep(name, "--backend", "cuda", *cases.more, *flags)
 
     yield Stage(
-        "algorithms", 80, ours("algorithms", "--algorithm", cases.kernels, "--ranks", cases.ranks,
-                               "--sizes", cases.sizes, *BOTH, *ONCE),
-        "every all-reduce, ranks, sizes, placements: f32 sums",
+        "reference", 100, [str(place.program), "verify", "--backend", "cuda", "--timeout", PATIENCE, *cases.compared],
+        "every kernel, dtype, operator, placement and number of ranks against the reference, bit for bit",
+        says=", 0 differ;", proves=True,
     )  # fmt: skip
     yield Stage(
-        "types", 60, ours("types", "--algorithm", cases.ways, "--ranks", cases.typed, "--sizes", cases.odd,
+        "algorithms", 60, ours("algorithms", "--algorithm", cases.kernels, "--ranks", cases.ranks,
+                               "--sizes", cases.sizes, *BOTH, *ONCE),
+        "every all-reduce, ranks, sizes, placements: exact f32 sums, and bytes", proves=True,
+    )  # fmt: skip
+    yield Stage(
+        "types", 30, ours("types", "--algorithm", cases.ways, "--ranks", cases.typed, "--sizes", cases.odd,
                           "--dtype", cases.dtypes, "--op", cases.operators, *BOTH, *ONCE),
-        "every dtype and operator, odd counts",
+        "every dtype and operator, odd counts: exact results, and bytes", proves=True,
     )  # fmt: skip
     for shift in ("1", "3"):
         name = f"misaligned_{shift}"
         yield Stage(
-            name, 15, ours(name, "--misaligned", shift, "--algorithm", cases.ways, "--ranks", cases.shifted[0],
+            name, 12, ours(name, "--misaligned", shift, "--algorithm", cases.ways, "--ranks", cases.shifted[0],
                            "--sizes", f"60,{cases.odd}", "--dtype", cases.shifted[1], *BOTH, *ONCE),
-            f"inputs that miss a multiple of 16 bytes by {shift} elements, outputs by one more",
+            f"inputs that miss a multiple of 16 bytes by {shift} elements, outputs by one more", proves=True,
         )  # fmt: skip
     for collective in COLLECTIVES:
         where = APART if collective == "all_to_all" else BOTH
         yield Stage(
-            collective, 10, ours(collective, "--collective", collective, "--algorithm", "all",
-                                 "--ranks", cases.ranks, "--sizes", cases.odd, *where, *ONCE),
-            "every algorithm of it, ranks, placements",
+            collective, 6, ours(collective, "--collective", collective, "--algorithm", "all",
+                                "--ranks", cases.ranks, "--sizes", cases.odd, *where, *ONCE),
+            "every algorithm of it, ranks, placements: exact results, and bytes", proves=True,
         )  # fmt: skip
     memory = [
         place.sanitizer or "compute-sanitizer",
@@ -151,8 +158,8 @@ def proofs(place, cases):
     ]
     small = ("--algorithm", cases.ways, "--ranks", "4", "--sizes", "4100", *ONCE)
     yield Stage(
-        "memcheck", 40, [*memory, *ours("memcheck", *small)],
-        "no access beside an allocation, by compute-sanitizer",
+        "memcheck", 30, [*memory, *ours("memcheck", *small)],
+        "no access beside an allocation, by compute-sanitizer", proves=True,
         absent="" if place.sanitizer else "no compute-sanitizer on PATH",
     )  # fmt: skip
     yield Stage(
@@ -168,7 +175,7 @@ def measurements(place, cases):
         return place.sweep(name, "--backend", "cuda", *cases.more, *flags)
 
     def copy(name):
-        command = [str(place.program), "links", "--backend", "cuda", "--size", cases.copied]
+        command = [str(place.program), "links", "--backend", "cuda", "--size", cases.copied, "--timeout", PATIENCE]
         return Stage(
             name, 10, [*command, "--csv", str(place.out / f"{name}.csv")],
             "a copy within the GPU; hops between blocks by flag and by line; an empty kernel",
@@ -203,7 +210,7 @@ def measurements(place, cases):
     yield Stage(
         "step", 25, [str(place.program), "step", "--backend", "cuda", *cases.more, "--model", model, "--bucket-policy",
                      policies, "--bucket-bytes", caps, "--ranks", cases.many, "--algorithm", "ring,two_shot",
-                     *cases.timing, "--csv", str(place.out / "step.csv")],
+                     *cases.timing, "--timeout", PATIENCE, "--csv", str(place.out / "step.csv")],
         "training steps: packing, all-reduces, unpacking",
     )  # fmt: skip
     yield Stage(

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 
+#include "kernels/job.hpp"
 #include "kernels/on_cpu/grid.hpp"
 
 namespace collmark::stub {
@@ -19,6 +20,26 @@ constexpr int kGarbage = 0xA5;                // what fresh memory holds: nobody
 
 // Where the lane that runs on this thread counts: what its device's kernels see as collmark_transfer_counts.
 thread_local TransferCounts counted_in{nullptr, 0};
+
+/// A job whose inputs stand in its lists from the last rank to the first: what reads all of them in one pass computes the same
+/// sum in another order.
+class Turned {
+ public:
+  explicit Turned(const void* argument) : job_(*static_cast<const Job*>(argument)) {
+    std::byte* const* const inputs = job_.views[0].inputs;
+    inputs_.assign(inputs, inputs + job_.ranks);
+    std::reverse(inputs_.begin() + job_.servers, inputs_.end());
+    views_.assign(job_.views, job_.views + job_.held);
+    for (RankView& view : views_) view.inputs = inputs_.data();
+    job_.views = views_.data();
+  }
+  [[nodiscard]] const void* argument() const { return &job_; }
+
+ private:
+  Job job_;
+  std::vector<std::byte*> inputs_;  // [rank]
+  std::vector<RankView> views_;
+};
 
 [[noreturn]] void hang_forever() {
   while (true) std::this_thread::sleep_for(std::chrono::hours(1));
@@ -149,6 +170,8 @@ cu::Status Machine::launch(Stream& stream, const CpuKernel& kernel, int blocks, 
     stream.push(hang_forever);
   }
   const bool crashes = faults_.happens("crash");
+  const bool turns =
+      kernel.symbol.starts_with("direct_all_reduce") && faults_.happens("other_order");
   const int half_steps = 2 * (faults_.happens("slow") ? kSlowly : 1);
   const cu::Device device = stream.device;
   stream.push([=, this, &stream, &kernel,
@@ -156,7 +179,9 @@ cu::Status Machine::launch(Stream& stream, const CpuKernel& kernel, int blocks, 
     if (crashes) crashed();
     if (state() != cu::Status::success) return;
     const TransferCounts nobody_counts{nullptr, 0};
-    run(kernel, {blocks, threads}, copy.data(),
+    std::optional<Turned> turned;
+    if (turns) turned.emplace(copy.data());
+    run(kernel, {blocks, threads}, turns ? turned->argument() : copy.data(),
         kernel.takes_job ? counts_[at(device)] : nobody_counts);
     play(stream, half_steps);
   });

@@ -21,6 +21,7 @@
 ///     small_device      one multiprocessor that holds one block
 ///     launch_error      a launch is refused
 ///     crash             a kernel reads memory that it does not own; nothing works after that
+///     other_order       whoever reads all inputs in one pass (direct_all_reduce) adds them from the last rank to the first
 ///     hang              a launch never ends
 ///     no_capture        a launch is refused because its stream is captured
 ///     no_graph          a graph cannot be made

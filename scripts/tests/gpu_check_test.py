@@ -116,7 +116,7 @@ class DryRun(Folders):
 
     def test_a_tuning_that_does_not_fit_is_not_run_and_is_no_failure(self):
         done = dry("--only", "claims_0,claims_2", "--out", self.out, COLLMARK_STUB_FAULT="small_device")
-        self.assertRegex(done.stdout, "claims_2 +not run .*holds 1 of ring_all_reduce_f32 at once")
+        self.assertRegex(done.stdout, "claims_2 +not run .*holds 1 of [a-z_]+_f32 at once")
         self.assertNotIn("failed", done.stdout)
 
     def test_without_nccl_it_goes_on_and_says_so(self):
