@@ -41,10 +41,11 @@ from pathlib import Path
 import gpu_limits
 import gpu_report
 import gpu_stages
+import gpu_verdict
+from gpu_verdict import UNDECIDED, WRONG
 
 ROOT = Path(__file__).resolve().parent.parent
-ABSENT, WRONG, UNDECIDED, HUNG = 77, 5, 6, 7
-NO_ROOM = re.compile(r"holds \d+ of \w+ at once|out of memory|are free")  # a kernel that was not proved for that
+ABSENT = 77
 FAREWELL = 5  # [s] that a stage has to end after it was asked to
 
 
@@ -83,8 +84,8 @@ def program():
 
 
 def run(command, log, environment, seconds):
-    """(exit code, what ended it: itself, a request, force). A process that not even a kill ends, as one whose GPU hangs,
-    is left behind."""
+    """(exit code, what ended it: itself, a request, force). A process that not even a kill ends, as one whose GPU
+    hangs, is left behind."""
     with open(log, "w") as said:
         process = subprocess.Popen(
             command, stdout=said, stderr=subprocess.STDOUT, env={**os.environ, **environment}, start_new_session=True
@@ -110,43 +111,6 @@ def end(process):
     return -signal.SIGKILL, "force"
 
 
-def rows_in(path):
-    return gpu_limits.rows_of(path) if path.exists() else []
-
-
-def first_reason(status, rows):
-    """Of the rows that have this status; empty if there is none."""
-    return next((row.get("reason") or "" for row in rows if row.get("status") == status), "")
-
-
-def planned(stage):
-    """Rows of a sweep, by its own account; 0 for what is none."""
-    if "sweep" not in stage.command:
-        return 0
-    command = stage.command[stage.command.index("sweep") - 1 :]  # without what watches its memory
-    done = subprocess.run([*command, "--dry-run"], capture_output=True, text=True, check=False, timeout=60)
-    found = re.match(r"(\d+) cases", done.stdout)
-    return int(found[1]) if found else 0
-
-
-def other_bytes(rows):
-    """The first row whose busiest rank moved not what the formula says; empty if there is none."""
-    for row in rows:
-        counted, formula = row.get("wire_bytes_busiest"), row.get("wire_bytes_formula")
-        if row.get("status") == "ok" and counted and formula and counted != formula:
-            case = f"{row['algorithm']}, {row['ranks']} ranks, {row['size_bytes']} bytes"
-            return f"{case}: its busiest rank moved {counted} bytes, the formula has {formula}"
-    return ""
-
-
-def unproved(stage, rows, due, text):
-    """Why a proof is not whole; empty if it is."""
-    if len(rows) < due:
-        return f"{len(rows)} of {due} cases were run"
-    reasons = [row.get("reason") or "" for row in rows if row.get("status") == "skipped"]
-    return next((reason for reason in [*reasons, *text.splitlines()] if NO_ROOM.search(reason)), "")
-
-
 def carry_out(stage, out, seconds):
     """Runs it for so many seconds at most."""
     if stage.absent:
@@ -155,46 +119,14 @@ def carry_out(stage, out, seconds):
         return Outcome(stage.name, stage.limit, 0, "not reached", "no time was left", UNDECIDED if stage.proves else 0)
     log, begin = out / f"{stage.name}.txt", time.monotonic()
     try:
-        due = planned(stage) if stage.proves else 0
+        due = gpu_verdict.planned(stage) if stage.proves else 0
         begin = time.monotonic()
         code, ended_by = run(stage.command, log, stage.environment, min(stage.limit, seconds))
     except OSError as fault:
         return Outcome(stage.name, stage.limit, 0, "failed", f"{stage.command[0]}: {fault.strerror}", 1)
-    took, text, rows = time.monotonic() - begin, log.read_text(errors="replace"), rows_in(out / f"{stage.name}.csv")
-    failure = first_reason("failed", rows) if stage.code == 0 else ""
-    if failure:
-        return Outcome(stage.name, stage.limit, took, "failed", failure, WRONG if code in (0, 130) else code)
-    if failure := other_bytes(rows):
-        return Outcome(stage.name, stage.limit, took, "failed", failure, WRONG)
-    if ended_by != "itself":
-        return Outcome(stage.name, stage.limit, took, *cut_off(stage, ended_by, len(rows), due))
-    if stage.may_not_fit and code == UNDECIDED:  # every row was skipped
-        return Outcome(stage.name, stage.limit, took, "not run", first_reason("skipped", rows))
-    verdict, why, code = said(stage, code, text)
-    if verdict == "ok" and stage.proves and (gap := unproved(stage, rows, due, text)):
-        verdict, why, code = "incomplete", gap, UNDECIDED
-    return Outcome(stage.name, stage.limit, took, verdict, why, code)
-
-
-def cut_off(stage, ended_by, done, due):
-    """Of a stage that did not end by itself: verdict, why, exit code."""
-    if stage.code or ended_by == "force":
-        return "failed", f"it hung: its time was up{', and an interrupt did not end it' if not stage.code else ''}", HUNG
-    if not stage.proves:
-        return "cut off", "its time was up; what it had done is there", 0
-    return "cut off", f"its time was up{f' after {done} of {due} cases' if due else ''}: that proves nothing", UNDECIDED
-
-
-def said(stage, code, text):
-    """Of a stage that ended by itself: verdict, why, exit code."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    if stage.never and stage.never in text:
-        bad = next(line for line in lines if stage.never in line)
-        return ("not run", bad, 0) if "no NCCL:" in bad else ("failed", bad, WRONG)
-    if code != stage.code or stage.says not in text:
-        expected = f"exit {stage.code} and '{stage.says}' were expected: " if stage.says else ""
-        return "failed", f"exit {code}: {expected}{lines[-1] if lines else 'no word'}", code or 1
-    return "ok", "", 0
+    took, rows = time.monotonic() - begin, gpu_verdict.rows_in(out / f"{stage.name}.csv")
+    end = gpu_verdict.End(code, ended_by, log.read_text(errors="replace"), rows, due)
+    return Outcome(stage.name, stage.limit, took, *gpu_verdict.of(stage, end))
 
 
 def skipped(out):

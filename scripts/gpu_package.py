@@ -26,7 +26,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 NAME = "collmark-gpu-check"
-SCRIPTS = ("gpu_check.sh", "gpu_check.py", "gpu_limits.py", "gpu_report.py", "gpu_stages.py")
+SCRIPTS = ("gpu_check.sh", "gpu_check.py", "gpu_limits.py", "gpu_report.py", "gpu_stages.py", "gpu_verdict.py")
 CXX, OF_CXX = "lib/cxx", ("libstdc++", "libgcc_s")
 LARGEST = 60 << 20  # [bytes] of the archive
 # These belong to the system's C library and must be its own.

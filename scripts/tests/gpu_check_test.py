@@ -23,7 +23,7 @@ OF_SYSTEM = ("linux-vdso", "ld-linux", "libc.so", "libm.so")
 
 # Stands in for collmark: its rows are as fast as FAKE_SPEED says, a part of the speed of its copy.
 FAKE = """#!/usr/bin/env python3
-import csv, os, sys, time
+import csv, os, signal, sys, time
 sys.path.insert(0, "@SCRIPTS@")
 import gpu_limits
 command, flags = sys.argv[1], dict(zip(sys.argv[2::1], sys.argv[3::1]))
@@ -31,9 +31,18 @@ if command == "doctor":
     print("  cuda  yes: Fake 9000 (GPU-12, sm_90, 132 multiprocessors)")
 if command == "--version":
     print("collmark fake, MPI none")
+if command == "verify":
+    print("9 results compared with the reference bit for bit, 0 differ; 2 kernels on Fake 9000")
+    if "FAKE_NO_ROOM" in os.environ:
+        print("all_reduce  ring  equal  skipped 8: 8 ranks are 32 blocks; it holds 16 of ring_all_reduce_f32 at once")
 if command == "links":
     with open(flags["--csv"], "w") as file:
         file.write("first,second,copy_gb_per_s,engine_gb_per_s,reason\\n0,0,1000,900,\\n")
+if "--dry-run" in sys.argv:
+    print(len(flags["--algorithm"].split(",")) + int(os.environ.get("FAKE_LOSES", 0)), "cases, all of them here")
+    sys.exit()
+if "FAKE_STAYS" in os.environ:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 if command == "sweep" and os.path.basename(flags["--csv"]) == os.environ.get("FAKE_SLEEPS", "") + ".csv":
     time.sleep(60)
 if command == "sweep" and "COLLMARK_TEST_ABSENT_RANK" in os.environ:
@@ -42,14 +51,15 @@ if command == "sweep" and "COLLMARK_TEST_ABSENT_RANK" in os.environ:
 if command == "sweep":
     speed, n, s = float(os.environ["FAKE_SPEED"]), gpu_limits.RANKS, gpu_limits.SIZE
     names = ["algorithm", "size_bytes", "ranks", "status", "reason", "tuning", "device", "time_us_p50",
-             "time_us_ci_low", "time_us_ci_high"]
+             "time_us_ci_low", "time_us_ci_high", "wire_bytes_busiest", "wire_bytes_formula"]
     with open(flags["--csv"], "w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(names)
         for name in flags["--algorithm"].split(","):
             moved = gpu_limits.bytes_moved(name.replace("_interpreted", ""), n, s) or s
             us = 1e6 * moved / 2e12 / speed
-            rows.writerow([name, s, n, "ok", "", "channels=16", "Fake 9000", us, 0.99 * us, 1.01 * us])
+            rows.writerow([name, s, n, "ok", "", "channels=16", "Fake 9000", us, 0.99 * us, 1.01 * us,
+                           os.environ.get("FAKE_BYTES", "7"), "7"])
 """
 
 
@@ -126,6 +136,9 @@ class DryRun(Folders):
         self.assertRegex((self.out / "README.md").read_text(), r"\| nccl \| \d+ \| no NCCL")
 
     def test_a_wrong_result_ends_it_with_5_when_the_rest_has_run(self):
+        done = dry("--only", "reference", "--out", self.room / "order", COLLMARK_STUB_FAULT="other_order")
+        self.assert_exit(done, 5)
+        self.assertRegex(done.stdout, "reference +failed ")
         done = dry("--only", "algorithms,copy_before", "--out", self.out, COLLMARK_TEST_CORRUPT="0")
         self.assert_exit(done, 5)
         self.assertRegex(done.stdout, "algorithms +failed .*wrong result")
@@ -205,6 +218,39 @@ class OnAMadeUpGpu(Folders):
         self.assertRegex(done.stdout, "claims_0 +not reached")
         self.assertIn("for want of time: algorithms, types, ", (self.out / "README.md").read_text())
 
+    def test_a_proof_that_is_cut_off_proves_nothing_and_one_that_ignores_an_interrupt_hangs(self):
+        done = self.run_it("--only", "algorithms", "--minutes", "0.05", FAKE_SLEEPS="algorithms")
+        self.assert_exit(done, 6)
+        self.assertRegex(done.stdout, "algorithms +cut off .*after 0 of 6 cases: that proves nothing")
+        self.out = self.room / "again"
+        done = self.run_it("--only", "algorithms", "--minutes", "0.05", FAKE_SLEEPS="algorithms", FAKE_STAYS="1")
+        self.assert_exit(done, 7)
+        self.assertRegex(done.stdout, "algorithms +failed .*an interrupt did not end it")
+
+    def test_a_measurement_that_is_cut_off_leaves_its_claims_open_and_fails_nothing(self):
+        done = self.run_it("--only", "times", "--minutes", "0.05", FAKE_SLEEPS="times")
+        self.assert_exit(done, 0)
+        self.assertRegex(done.stdout, "times +cut off")
+
+    def test_a_proof_of_fewer_rows_than_planned_or_without_room_for_a_kernel_is_not_whole(self):
+        done = self.run_it("--only", "types", FAKE_LOSES="2")
+        self.assert_exit(done, 6)
+        self.assertRegex(done.stdout, "types +incomplete .*9 of 11 cases were run")
+        self.out = self.room / "again"
+        done = self.run_it("--only", "reference", FAKE_NO_ROOM="1")
+        self.assert_exit(done, 6)
+        self.assertRegex(done.stdout, "reference +incomplete .*holds 16 of ring_all_reduce_f32 at once")
+
+    def test_a_proof_that_is_not_reached_is_none(self):
+        done = self.run_it("--only", "copy_before,types", "--minutes", "0.001")
+        self.assert_exit(done, 6)
+        self.assertRegex(done.stdout, "types +not reached")
+
+    def test_other_bytes_than_the_formulas_are_wrong(self):
+        done = self.run_it("--only", "types", FAKE_BYTES="8")
+        self.assert_exit(done, 5)
+        self.assertRegex(done.stdout, "types +failed .*its busiest rank moved 8 bytes, the formula has 7")
+
     def test_a_stage_that_should_fail_by_itself_and_is_cut_off_has_failed(self):
         done = self.run_it("--only", "missing_rank", "--minutes", "0.05", FAKE_SLEEPS="missing_rank")
         self.assert_exit(done, 7)
@@ -242,6 +288,19 @@ class Limits(unittest.TestCase):
         stages = [stage for stage in gpu_stages.stages(place, gpu_stages.Cases()) if "one GPU" not in stage.absent]
         self.assertLess(sum(stage.limit for stage in stages), 8 * 60)
         self.assertEqual(len({stage.name for stage in stages}), len(stages))
+
+    def test_whoever_waits_says_so_before_its_stage_is_cut_off(self):
+        place = gpu_stages.Place(Path(PROGRAM), Path("out"), 2, sanitizer="/usr/bin/compute-sanitizer")
+        for stage in gpu_stages.stages(place, gpu_stages.Cases()):
+            if PROGRAM in stage.command:
+                patience = int(stage.command[stage.command.index("--timeout") + 1])
+                self.assertLess(patience, stage.limit, stage.name)
+
+    def test_every_kernel_meets_the_reference_before_anything_else(self):
+        first = next(iter(gpu_stages.stages(gpu_stages.Place(Path(PROGRAM), Path("out"), 1), gpu_stages.Cases())))
+        self.assertEqual((first.name, first.command[1:4]), ("reference", ["verify", "--backend", "cuda"]))
+        for narrower in ("--dtype", "--op", "--placement", "--collective", "--size"):
+            self.assertNotIn(narrower, first.command)
 
 
 if __name__ == "__main__":

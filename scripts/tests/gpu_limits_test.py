@@ -104,8 +104,8 @@ class Claims(unittest.TestCase):
                 rows = [r for r in good() if r["algorithm"] != algorithm] + [at(algorithm, part)]
                 self.assertEqual(verdicts(rows)[0][i], holds, (algorithm, part))
 
-    def test_a_ring_is_slower_if_its_whole_interval_is(self):
-        for factor, holds in ((1.015, True), (1.03, False), (0.5, True)):
+    def test_a_ring_may_take_5_percent_more_by_medians_whatever_the_intervals(self):
+        for factor, holds in ((1.045, True), (1.055, False), (0.5, True)):
             rows = [*good()[:3], row("ring_interpreted", float(good()[2]["time_us_p50"]) / 1e6 / factor)]
             self.assertEqual(verdicts(rows)[0][3], holds, factor)
 
