@@ -78,7 +78,7 @@ def on_the_stub(gradients):
         kernels="ring,ring_interpreted,ring/graph,one_shot/LL,parameter_server/links",
         ways="ring,ring_interpreted,two_shot/LL", ranks="2:3", many="3", sizes="60", dtypes="f32,bf16", operators="avg",
         typed="3", shifted=("3", "u8"), odd="44", timed="1K", copied="64K", claimed_size=1024, claimed_ranks=3,
-        compared=("ring", "two_shot", "--ranks", "2", "--size", "1K", "--op", "sum", "--dtype", "f32"),
+        compared=("ring", "two_shot", "--ranks", "3", "--size", "1K", "--op", "sum", "--dtype", "f32"),
         threads=32, quickly=("-n", "2", "-w", "1"), launches="2", timing=("-n", "6", "-w", "1"), least="0.001",
         step=(str(gradients), "ddp,per_tensor", "2K"), packing="gpu_pack/dlrm.*/bf16", calls="nccl_one_rank/8/",
         more=("--threads", "4", "--channels", "2"), devices={"COLLMARK_STUB_DEVICES": "2"},

@@ -16,8 +16,8 @@ AS = re.compile(r"as `(\w+)`")  # a default that stands in another command's tab
 # Environment variables that make faults for tests to find, and one between two of a script's own processes.
 FOR_TESTS = {"COLLMARK_TEST_ABSENT_RANK", "COLLMARK_TEST_CORRUPT", "COLLMARK_TEST_START_MS", "COLLMARK_STUB_DEVICES",
              "COLLMARK_STUB_FAULT", "COLLMARK_STUB_NCCL_FAULT", "COLLMARK_STUB_NVML_FAULT",
-             "COLLMARK_STUB_NVML_HELD_BACK", "COLLMARK_STUB_STEP_NS", "COLLMARK_STUB_VISIBLE", "COLLMARK_STUB_DRIVER",
-             "COLLMARK_STUB_NCCL"}  # fmt: skip
+             "COLLMARK_STUB_NVML_HELD_BACK", "COLLMARK_STUB_SHAPE", "COLLMARK_STUB_STEP_NS", "COLLMARK_STUB_VISIBLE",
+             "COLLMARK_STUB_DRIVER", "COLLMARK_STUB_NCCL"}  # fmt: skip
 OWN_USE = {"COLLMARK_CLUSTER_STATE"}
 
 
