@@ -61,7 +61,8 @@ std::string_view broadcast(const LibraryCall& call) {
 
 std::string open_mpi_runs(const LibraryCall& call) {
   if (call.collective == Collective::barrier) return std::string(call.algorithm);
-  if (call.count.value == 0) return "none";
+  const bool blocks = call.collective == Collective::all_to_all;  // one for each rank
+  if (call.count.value < (blocks ? call.ranks : 1)) return "none";
   switch (call.collective) {
     case Collective::all_reduce:
       return std::string(all_reduce(call));

@@ -32,6 +32,17 @@ TEST(LibraryRules, RabenseifnerNeedsAnElementForEachRankOfThePowerOfTwoBelow) {
 
 TEST(LibraryRules, NothingRunsForNoElements) { EXPECT_EQ(all_reduce("ring", 4, 0), "none"); }
 
+TEST(LibraryRules, NothingRunsForEmptyBlocks) {
+  const auto runs = [](std::int64_t count) {
+    return open_mpi_runs({.collective = Collective::all_to_all,
+                          .algorithm = "pairwise",
+                          .ranks = 4,
+                          .count = {count}});
+  };
+  EXPECT_EQ(runs(3), "none");
+  EXPECT_EQ(runs(4), "pairwise");
+}
+
 TEST(LibraryRules, GatheringFallsBackByTheNumberOfRanks) {
   const auto runs = [](std::string_view algorithm, int ranks) {
     return open_mpi_runs({.collective = Collective::all_gather,

@@ -161,8 +161,13 @@ std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
+/// An all_to_all of fewer elements than ranks has empty blocks.
+bool moves_nothing(const Case& c) {
+  return c.count.value < (c.collective == Collective::all_to_all ? c.ranks : 1);
+}
+
 std::optional<double> algbw(const Record& r) {
-  if (!timed(r) || times(r).p50 <= 0.0 || r.c.size().value == 0) return std::nullopt;
+  if (!timed(r) || times(r).p50 <= 0.0 || moves_nothing(r.c)) return std::nullopt;
   return static_cast<double>(r.c.size().value) / times(r).p50 / 1e9;
 }
 

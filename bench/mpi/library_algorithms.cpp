@@ -106,6 +106,15 @@ const LibraryAlgorithm& chosen_for(const Case& c, const LibraryName& name,
   }
 }
 
+LibraryCall call_with(const Case& c, std::string_view algorithm, Bytes segment) {
+  return {.collective = c.collective,
+          .algorithm = algorithm,
+          .ranks = c.ranks,
+          .count = c.count,
+          .element = size_of(c.dtype),
+          .segment = segment};
+}
+
 /// What a rank of a job with Open MPI must know before it sets anything.
 void require_tuned(const Case& c) {
   const auto dynamic = ControlVariable::find(kDynamic);
@@ -133,10 +142,44 @@ std::vector<LibraryAlgorithm> library_algorithms(Collective collective) {
   return algorithms_of(collective, call_of(collective));
 }
 
-void announce_forced_algorithms() {
-  constexpr int kKeep = 0;  // what the user has set
-  setenv(fmt::format("OMPI_MCA_{}", kDynamic).c_str(), "1", kKeep);
+DynamicRules announce_forced_algorithms() {
+  const std::string variable = fmt::format("OMPI_MCA_{}", kDynamic);
+  if (std::getenv(variable.c_str()) != nullptr) return DynamicRules::users;
+  constexpr int kKeep = 0;
+  setenv(variable.c_str(), "1", kKeep);
+  return DynamicRules::ours;
 }
+
+OwnChoice::OwnChoice(const Case& c, DynamicRules rules) {
+  const std::string call = call_of(c);
+  const auto open_mpi = ControlVariable::find(open_mpi_variable(call));
+  if (open_mpi && rules == DynamicRules::ours) {
+    ignored_.emplace(open_mpi_variable(call), 0);
+    return;
+  }
+  const auto dynamic = ControlVariable::find(kDynamic);
+  if (open_mpi && (c.ranks == 1 || !dynamic || dynamic->value() == 0)) return;
+  const auto forced =
+      open_mpi ? open_mpi : ControlVariable::find(mpich_variable(call, "INTRA_ALGORITHM"));
+  const int number = forced ? forced->value() : 0;
+  for (const LibraryAlgorithm& a : algorithms_of(c.collective, call))
+    if (a.number == number) runs_ = open_mpi ? open_mpi_runs(call_with(c, a.name, {})) : a.name;
+}
+
+OwnChoice::~OwnChoice() {
+  if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+}
+
+/// By all ranks, whatever each has in its environment: Open MPI looks at the variable when a communicator is made.
+MPI_Comm OwnChoice::duplicate(MPI_Comm like) {
+  if (!ignored_) return like;
+  check_mpi(MPI_Comm_dup(like, &comm_), "MPI_Comm_dup");
+  check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  ignored_.reset();
+  return comm_;
+}
+
+std::string OwnChoice::row_name() const { return runs_.empty() ? "library" : "library->" + runs_; }
 
 ForcedAlgorithm::ForcedAlgorithm(const Case& c) {
   const LibraryName name = parse_library_name(c.algorithm);
@@ -154,12 +197,7 @@ ForcedAlgorithm::ForcedAlgorithm(const Case& c) {
     if (name.segment.value > 0)
       settings_.emplace_back(open_mpi_variable(call) + "_segmentsize",
                              static_cast<int>(name.segment.value));
-    runs_ = open_mpi_runs({.collective = c.collective,
-                           .algorithm = chosen.name,
-                           .ranks = c.ranks,
-                           .count = c.count,
-                           .element = size_of(c.dtype),
-                           .segment = name.segment});
+    runs_ = open_mpi_runs(call_with(c, chosen.name, name.segment));
   } else {
     require_no_abort(c, chosen);
     settings_.emplace_back(mpich_variable(call, "INTRA_ALGORITHM"), chosen.number);

@@ -13,9 +13,36 @@
 
 namespace collmark {
 
+/// Whose wish it is that Open MPI heeds forced algorithms.
+enum class DynamicRules { ours, users };
+
 /// Called before MPI_Init: Open MPI heeds forced algorithms only if it was told then that there may be some. As long
 /// as none is forced, its choice stays the same (coll_tuned_module.c, tuned_module_enable).
-void announce_forced_algorithms();
+DynamicRules announce_forced_algorithms();
+
+/// `library` alone: what the library would run without us. A variable of the user's that forces an algorithm is
+///
+///   heeded    if the user has allowed that too (Open MPI), or it always is (MPICH): the row names the algorithm
+///   ignored   if we alone have allowed it: it is 0 while a communicator is made for the case
+class OwnChoice {
+ public:
+  ///   Throws   Unsupported if the variable is to be ignored and cannot be set.
+  OwnChoice(const Case& c, DynamicRules rules);
+  ~OwnChoice();
+  OwnChoice(const OwnChoice&) = delete;
+  OwnChoice& operator=(const OwnChoice&) = delete;
+
+  /// The communicator to call on; lives as long as this object. Called by all ranks of `like`, once.
+  [[nodiscard]] MPI_Comm duplicate(MPI_Comm like);
+
+  /// `library`, or `library->ring` if the user has forced that.
+  [[nodiscard]] std::string row_name() const;
+
+ private:
+  std::optional<Setting> ignored_;
+  std::string runs_;  // empty: whatever the library chooses
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
 
 /// One algorithm of the library in force, from construction to destruction. Both ways were read in the sources and
 /// tried out:

@@ -8,7 +8,6 @@
 #include <new>
 
 #include "bench/mpi/host_team.hpp"
-#include "bench/mpi/library_algorithms.hpp"
 #include "bench/mpi/library_collective.hpp"
 #include "bench/mpi/mpi_operation.hpp"
 #include "bench/mpi/network_team.hpp"
@@ -141,10 +140,16 @@ class RankCase {
                                : build(case_.collective, algorithm, case_.ranks, case_.root);
     const std::string wrong = is_library(case_) ? "" : disproof(algorithm, shape_);
     if (!wrong.empty()) throw Error(ErrorKind::usage, wrong);
-    if (is_forced(case_)) forced_.emplace(case_);
-    if (is_library(case_))
-      result_.algorithm =
-          (forced_ ? forced_->row_name() : case_.algorithm) + LibraryCollective::additions(case_);
+    if (is_library(case_)) choose();
+  }
+
+  void choose() {
+    if (is_forced(case_))
+      forced_.emplace(case_);
+    else
+      own_.emplace(case_, context_.dynamic_rules);
+    result_.algorithm =
+        (forced_ ? forced_->row_name() : own_->row_name()) + LibraryCollective::additions(case_);
   }
 
   void allocate() {
@@ -172,9 +177,9 @@ class RankCase {
   }
 
   MPI_Comm called_on() {
-    if (!forced_) return comm_.handle();
-    const Watched watched(context_.dog, "for the other ranks to force an algorithm");
-    return forced_->duplicate(comm_.handle());
+    if (!is_library(case_)) return comm_.handle();
+    const Watched watched(context_.dog, "for the other ranks to force an algorithm, or none");
+    return forced_ ? forced_->duplicate(comm_.handle()) : own_->duplicate(comm_.handle());
   }
 
   /// What a forced algorithm cannot do it refuses at all ranks alike, and none of them waits for another.
@@ -237,6 +242,7 @@ class RankCase {
   std::unique_ptr<NetworkTeam> far_;  // ... or on several
   CaseResult result_;
   std::optional<ForcedAlgorithm> forced_;
+  std::optional<OwnChoice> own_;
   Schedule shape_;
   Bytes walk_size_;
   PageBuffer to_walk_;

@@ -7,6 +7,7 @@
 
 #include "bench/backend.hpp"
 #include "bench/mpi/hosts.hpp"
+#include "bench/mpi/library_algorithms.hpp"
 #include "bench/mpi/model_links.hpp"
 #include "bench/watchdog.hpp"
 #include "collectives/mpi/communicator.hpp"
@@ -23,6 +24,7 @@ struct CaseContext {
   Watchdog& dog;
   std::chrono::milliseconds timeout;
   const GiveUp& give_up;
+  DynamicRules dynamic_rules;
 };
 
 /// Called by the members of `comm`, which are the ranks of `c`. The result is complete at rank 0.

@@ -67,7 +67,7 @@ RankFailure failure_of(int rank, const std::exception& why) {
 MpiRank::MpiRank(const MpiJobOptions& options, OnFailure on_failure)
     : timeout_(options.timeout), on_failure_(std::move(on_failure)) {
   require_process_manager();
-  announce_forced_algorithms();
+  dynamic_rules_ = announce_forced_algorithms();
   if (const auto job = launcher()) rank_ = job->rank;  // until MPI says it
   Watchdog starting(start_limit(options), [this](const std::string& what) { hung(what); });
   const Watched watched(starting, "in MPI_Init and for all ranks to say where they are");
@@ -132,8 +132,12 @@ MpiAnswer MpiRank::carry_out(const MpiOrder& order) {
 }
 
 MpiAnswer MpiRank::carried_out(const Communicator& comm, const MpiOrder& order) {
-  const CaseContext context{
-      .hosts = hosts_, .links = links_, .dog = *dog_, .timeout = timeout_, .give_up = give_up_};
+  const CaseContext context{.hosts = hosts_,
+                            .links = links_,
+                            .dog = *dog_,
+                            .timeout = timeout_,
+                            .give_up = give_up_,
+                            .dynamic_rules = dynamic_rules_};
   if (const Case* const c = std::get_if<Case>(&order)) return run_case(comm, *c, context);
   if (const auto* const c = std::get_if<GpuCase>(&order))
     return run_gpu_case(comm, *c, *gpu_, context);

@@ -53,6 +53,7 @@ class MpiRank {
   std::chrono::milliseconds timeout_;
   OnFailure on_failure_;
   GiveUp give_up_;
+  DynamicRules dynamic_rules_ = DynamicRules::ours;
   int rank_ = 0;
   int ranks_ = 1;
   std::vector<RankProcess> processes_;

@@ -164,6 +164,52 @@ class OpenMpi(MpiSweep):
             self.csv.unlink()
             self.csv.with_suffix(".run.json").unlink()
 
+    def test_the_librarys_own_choice_is_what_it_would_run_without_us(self):
+        """Open MPI ignores a forced algorithm unless a second variable allows it, which we set for our own sake."""
+        allowed = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
+        for changes, algorithm in (({}, "library"), (allowed, "library->linear")):
+            with self.subTest(changes=changes):
+                sent = {}
+                for number in ("1", "4"):  # linear, ring
+                    sent[number] = self.messages_of_own_choice(
+                        OMPI_MCA_coll_tuned_allreduce_algorithm=number, **changes
+                    )
+                self.assertEqual(sent["1"][0], algorithm)
+                self.assertEqual(sent["1"] == sent["4"], not changes, sent)
+
+    def messages_of_own_choice(self, **changes):
+        """Its row's name, and what the ranks have sent in each call."""
+        files = Path(self.folder.name) / "own"
+        done = self.sweep(*FEW, "--algorithm", "library", "--ranks", "3", "--sizes", "64K", "--csv", self.csv,
+                          "--launcher-args", "--mca osc ^monitoring --mca pml_monitoring_enable 1 -x LD_PRELOAD="
+                          f"{shim('messages')} -x COLLMARK_TEST_MESSAGES={files}", **changes)  # fmt: skip
+        self.assert_exit(done, 0)
+        (row,) = rows_of(self.csv)
+        sent = set()
+        for rank in range(3):
+            for line in Path(f"{files}.{rank}").read_text().splitlines():
+                call, _, _, _, count, messages, size = line.split()
+                if call == "allreduce" and int(count) == int(row["count"]):
+                    sent.add((rank, messages, size))
+            Path(f"{files}.{rank}").unlink()
+        self.assertEqual(len(sent), 3, sent)
+        self.csv.unlink()
+        self.csv.with_suffix(".run.json").unlink()
+        return row["algorithm"], sent
+
+    def test_blocks_without_elements_are_no_exchange(self):
+        for algorithm, name in (("library:pairwise", "library:pairwise->none"), ("pairwise", "pairwise")):
+            with self.subTest(algorithm=algorithm):
+                done = self.sweep(*FEW, "--collective", "all_to_all", "--placement", "out_of_place", "--algorithm",
+                                  algorithm, "--ranks", "3", "--sizes", "8,12", "--csv", self.csv)  # fmt: skip
+                self.assert_exit(done, 0)
+                less, enough = sorted(rows_of(self.csv), key=lambda row: int(row["size_bytes"]))
+                self.assertEqual((less["algorithm"], enough["algorithm"]), (name, algorithm))
+                self.assertEqual((less["algbw_gb_per_s"], less["busbw_gb_per_s"]), ("", ""))
+                self.assertNotEqual(enough["algbw_gb_per_s"], "")
+                self.csv.unlink()
+                self.csv.with_suffix(".run.json").unlink()
+
     def test_a_job_that_was_told_to_ignore_forced_algorithms_says_so(self):
         done = self.sweep(*FEW, "--ranks", "2", "--sizes", "8", "--algorithm", "library:linear,library", "--csv",
                           self.csv, OMPI_MCA_coll_tuned_use_dynamic_rules="0")  # fmt: skip
