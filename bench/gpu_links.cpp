@@ -48,7 +48,8 @@ class Survey {
             .flag = link.flag(),
             .copy_gb_per_s = gb_per_s(options_.size, link.copy_by_kernel()),
             .low_latency = link.low_latency(),
-            .engine_gb_per_s = gb_per_s(options_.size, link.copy_by_engine())};
+            .engine_gb_per_s = gb_per_s(options_.size, link.copy_by_engine()),
+            .word = link.word()};
   }
 
   void within(int device) {

@@ -29,6 +29,7 @@ struct PairLink {
   std::optional<Seconds> low_latency = {};     // one way: 8 bytes that carry their flags
   std::optional<double> engine_gb_per_s = {};  // a copy by the driver, alone
   std::optional<Seconds> launch = {};          // of an empty kernel on `second`
+  std::optional<Seconds> word = {};            // one way: 4 bytes that carry their flag
   std::string reason = {};                     // why nothing of all this could be measured
 
   [[nodiscard]] bool is_link() const { return first != second && reason.empty(); }

@@ -20,13 +20,14 @@ std::optional<double> in_ns(const std::optional<Seconds>& time) {
 
 /// What was measured of one pair, in the units of the columns; empty where nothing was.
 struct Cells {
-  std::optional<double> flag, copy, shared, low_latency, engine, launch;
+  std::optional<double> flag, copy, shared, low_latency, engine, launch, word;
 
   explicit Cells(const PairLink& l)
       : shared(l.shared_gb_per_s),
         low_latency(in_ns(l.low_latency)),
         engine(l.engine_gb_per_s),
-        launch(in_ns(l.launch)) {
+        launch(in_ns(l.launch)),
+        word(in_ns(l.word)) {
     if (!l.reason.empty()) return;
     flag = in_ns(l.flag);
     copy = l.copy_gb_per_s;
@@ -54,10 +55,11 @@ std::string link_csv_rows(const std::vector<Links>& all) {
   for (const Links& links : all)
     for (const PairLink& l : links.pairs) {
       const Cells c(l);
-      rows += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", links.backend, l.first,
-                          l.second, in_file(c.flag), links.copied.value, in_file(c.copy),
-                          in_file(c.shared), l.first_host, l.second_host, in_file(c.low_latency),
-                          in_file(c.engine), in_file(c.launch), csv_cell(l.reason));
+      rows +=
+          fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", links.backend, l.first,
+                      l.second, in_file(c.flag), links.copied.value, in_file(c.copy),
+                      in_file(c.shared), l.first_host, l.second_host, in_file(c.low_latency),
+                      in_file(c.engine), in_file(c.launch), csv_cell(l.reason), in_file(c.word));
     }
   return rows;
 }
@@ -80,7 +82,8 @@ nlohmann::json link_document(const std::vector<Links>& all) {
         pair.update({{"low_latency_ns", in_document(c.low_latency)},
                      {"engine_gb_per_s", in_document(c.engine)},
                      {"launch_ns", in_document(c.launch)},
-                     {"reason", l.reason}});
+                     {"reason", l.reason},
+                     {"word_ns", in_document(c.word)}});
       list.push_back(std::move(pair));
     }
   return {{"links", list}};
@@ -100,6 +103,7 @@ std::string link_table(const Links& links) {
     columns.insert(columns.end(), {{.name = "low latency, one way", .unit = "ns"},
                                    {.name = "copy by the driver", .unit = "GB/s"},
                                    {.name = "empty kernel", .unit = "ns"},
+                                   {.name = "by one word, one way", .unit = "ns"},
                                    {.name = "result", .align = Align::left}});
   std::vector<std::vector<std::string>> rows;
   for (const PairLink& l : without_common_host(links.pairs)) {
@@ -107,11 +111,12 @@ std::string link_table(const Links& links) {
     rows.push_back({end(l.first, l.first_host), end(l.second, l.second_host), in_table(c.flag),
                     in_table(c.copy), in_table(c.shared)});
     if (of_gpus)
-      rows.back().insert(rows.back().end(),
-                         {in_table(c.low_latency), in_table(c.engine), in_table(c.launch),
-                          !l.reason.empty()     ? l.reason
-                          : l.first == l.second ? "no link: two blocks of one GPU, its own memory"
-                                                : "verified"});
+      rows.back().insert(
+          rows.back().end(),
+          {in_table(c.low_latency), in_table(c.engine), in_table(c.launch), in_table(c.word),
+           !l.reason.empty()     ? l.reason
+           : l.first == l.second ? "no link: two blocks of one GPU, its own memory"
+                                 : "verified"});
   }
   return fitted(columns, rows) + "\n" + slowest_links(links.pairs, links.kind);
 }

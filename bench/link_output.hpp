@@ -20,7 +20,7 @@ struct Links {
 
 inline constexpr std::string_view kLinkCsvHeader =
     "backend,first,second,flag_ns,copy_bytes,copy_gb_per_s,shared_gb_per_s,first_host,second_host,"
-    "low_latency_ns,engine_gb_per_s,launch_ns,reason\n";
+    "low_latency_ns,engine_gb_per_s,launch_ns,reason,word_ns\n";
 
 [[nodiscard]] std::string link_csv_rows(const std::vector<Links>& all);
 [[nodiscard]] nlohmann::json link_document(const std::vector<Links>& all);

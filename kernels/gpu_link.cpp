@@ -64,7 +64,8 @@ GpuLink::GpuLink(Gpu& from, Gpu& to, const Options& options)
       reader_({&to_stream_}, options.patience.longer()) {
   for (Gpu* gpu :
        {&from_, &to_})  // loading one may wait for the device, which may wait for the gate
-    for (const char* const kernel : {"flag_hops", "low_latency_hops"}) (void)gpu->kernel(kernel);
+    for (const char* const kernel : {"flag_hops", "low_latency_hops", "word_hops"})
+      (void)gpu->kernel(kernel);
   for (const std::size_t end : {0, 1}) {
     GpuStream& stream = end == 0 ? from_stream_ : to_stream_;
     boxes_[end] = GpuMemory(stream.gpu(), bytes_of<Mailbox>());

@@ -29,9 +29,10 @@ class GpuLink {
   ///   Throws   Unsupported if memory runs out
   GpuLink(Gpu& from, Gpu& to, const Options& options);
 
-  /// One way, half of a round trip: data and then their flag; data that carry their flags.
+  /// One way, half of a round trip: data and then their flag; data that carry their flags in a line, or in a word.
   [[nodiscard]] Seconds flag() { return hop("flag_hops", 0); }
   [[nodiscard]] Seconds low_latency() { return hop("low_latency_hops", 1); }
+  [[nodiscard]] Seconds word() { return hop("word_hops", 2); }
   /// Of one copy: a kernel of `to` reads the memory of `from`; what the driver takes, a copy engine.
   [[nodiscard]] Seconds copy_by_kernel();
   [[nodiscard]] Seconds copy_by_engine();
@@ -70,7 +71,7 @@ class GpuLink {
   GpuMemory boxes_[2], told_[2];     // [end], each on its own device
   GpuMemory from_pattern_, source_;  // on `from`
   GpuMemory to_pattern_, copy_, verdicts_;
-  std::array<std::uint32_t, 2> trips_{};  // so far, [way]
+  std::array<std::uint32_t, 3> trips_{};  // so far, [way]
   GpuPacking reading_;
   GpuClock both_, reader_;
   std::unique_ptr<GpuClock> together_;  // with other links

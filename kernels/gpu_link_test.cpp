@@ -31,6 +31,7 @@ TEST(GpuLink, BetweenTwoDevicesOrBlocksOfOneEverythingTakesTime) {
     GpuLink link(gpus[0], gpus[devices - 1], {.size = kSize});
     EXPECT_GT(link.flag().count(), 0);
     EXPECT_GT(link.low_latency().count(), 0);
+    EXPECT_GT(link.word().count(), 0);
     EXPECT_GT(link.flag().count(), 0) << "the counts of the first trips go on";
     EXPECT_GT(link.copy_by_kernel().count(), 0);
     EXPECT_GT(link.copy_by_engine().count(), 0);
@@ -63,6 +64,7 @@ TEST(GpuLink, ByAPlayedClockEveryFigureIsKnown) {
     // The 20 round trips of a launch so long have two ways each, and end when the slower device has.
     EXPECT_NEAR(ns(link.flag()), slower * 2'000'000 / 40, 1);
     EXPECT_NEAR(ns(link.low_latency()), slower * 2'000'000 / 40, 1);
+    EXPECT_NEAR(ns(link.word()), slower * 2'000'000 / 40, 1);
     EXPECT_NEAR(ns(link.copy_by_kernel()), reader * 2'000'000, 10);
     EXPECT_NEAR(ns(link.copy_by_engine()), reader * 1'000'000, 10);
     EXPECT_NEAR(ns(link.launch()), reader * 2'000'000, 10);

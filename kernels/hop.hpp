@@ -1,10 +1,11 @@
-/// How long 8 bytes of data take from one block to another: two blocks, of one GPU or of two, throw them to and fro.
+/// How long data take from one block to another: two blocks, of one GPU or of two, throw them to and fro.
 ///
 ///   end 0    send 1 ──> receive 1 ──> ...        a mailbox lies at its reader
 ///   end 1    receive 1, send 1 ──> ...           counts go on from launch to launch, nothing is reset
 ///
-///   flag_hops           data, then a flag: release and acquire, as links and meetings do (flag.hpp)
-///   low_latency_hops    data that carries its flags in one line of 16 bytes (low_latency.hpp)
+///   flag_hops           8 bytes, then a flag: release and acquire, as links and meetings do (flag.hpp)
+///   low_latency_hops    8 bytes that carry their flags in one line of 16 bytes (low_latency.hpp)
+///   word_hops           4 bytes that carry their flag in one word of 8: the least that can
 ///
 /// One thread of each block works. A launch of no trips is an empty kernel.
 #pragma once
@@ -16,6 +17,7 @@ namespace collmark {
 /// Zeros at first.
 struct alignas(128) Mailbox {
   std::uint64_t line[2];  // of low latency
+  std::uint64_t word;     // data and flag
   std::uint64_t data;
   std::uint32_t flag;  // the data of so many trips have come
 };
@@ -37,6 +39,7 @@ COLLMARK_DEVICE std::uint64_t cargo(std::uint32_t n) {
 }
 
 struct ByFlag {
+  static COLLMARK_DEVICE std::uint64_t carried(std::uint32_t n) { return cargo(n); }
   static COLLMARK_DEVICE void send(Mailbox* box, std::uint32_t n) {
     box->data = cargo(n);
     store_release(&box->flag, n);  // pairs with the acquire of wait_for
@@ -51,6 +54,7 @@ struct ByFlag {
 };
 
 struct ByLine {
+  static COLLMARK_DEVICE std::uint64_t carried(std::uint32_t n) { return cargo(n); }
   static COLLMARK_DEVICE void send(Mailbox* box, std::uint32_t n) {
     const std::uint64_t data = cargo(n), flag = std::uint64_t{n} << 32;
     store_words(box->line, (data & 0xffffffff) | flag, (data >> 32) | flag);
@@ -64,6 +68,24 @@ struct ByLine {
     };
     if (!wait_until(here, w)) return false;
     *data = (a & 0xffffffff) | b << 32;
+    return true;
+  }
+};
+
+struct ByWord {
+  static COLLMARK_DEVICE std::uint64_t carried(std::uint32_t n) { return cargo(n) & 0xffffffff; }
+  static COLLMARK_DEVICE void send(Mailbox* box, std::uint32_t n) {
+    store_word(&box->word, carried(n) | std::uint64_t{n} << 32);
+  }
+  static COLLMARK_DEVICE bool receive(Mailbox* box, std::uint32_t n, const Patience& w,
+                                      std::uint64_t* data) {
+    std::uint64_t word = 0;
+    const auto here = [&] {
+      word = load_word(&box->word);
+      return word >> 32 == n;
+    };
+    if (!wait_until(here, w)) return false;
+    *data = word & 0xffffffff;
     return true;
   }
 };
@@ -83,12 +105,13 @@ COLLMARK_DEVICE void hops(const Hops& what) {
     std::uint64_t data;
     if (end == 0) Way::send(what.boxes[1], n);
     if (!Way::receive(what.boxes[end], n, patience, &data)) return;
-    if (data != cargo(n)) what.wrong[end] = 1;
+    if (data != Way::carried(n)) what.wrong[end] = 1;
     if (end == 1) Way::send(what.boxes[0], n);
   }
 }
 
 COLLMARK_KERNEL void flag_hops(const Hops& what) { hops<ByFlag>(what); }
 COLLMARK_KERNEL void low_latency_hops(const Hops& what) { hops<ByLine>(what); }
+COLLMARK_KERNEL void word_hops(const Hops& what) { hops<ByWord>(what); }
 
 }  // namespace collmark

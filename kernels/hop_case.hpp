@@ -11,7 +11,7 @@
 
 namespace collmark {
 
-inline constexpr std::array kHopKernels{"flag_hops", "low_latency_hops"};
+inline constexpr std::array kHopKernels{"flag_hops", "low_latency_hops", "word_hops"};
 
 /// Both ends, and what they leave behind.
 struct HopEnds {
@@ -32,7 +32,7 @@ struct HopEnds {
             .looks = 1'000'000};
     for (Mailbox& box : boxes) {
       box.flag = begun;
-      box.line[0] = box.line[1] = std::uint64_t{begun} << 32;
+      box.word = box.line[0] = box.line[1] = std::uint64_t{begun} << 32;
     }
   }
   HopEnds(const HopEnds&) = delete;

@@ -53,7 +53,7 @@ TEST(Hops, DataThatAreNotWhatWasSentAreNoticed) {
     ends.what.first_end = 1;
     ends.what.trips = 1;
     ends.boxes[1].flag = 1;  // a flag without its data
-    ends.boxes[1].line[0] = ends.boxes[1].line[1] = std::uint64_t{1} << 32;
+    ends.boxes[1].word = ends.boxes[1].line[0] = ends.boxes[1].line[1] = std::uint64_t{1} << 32;
     EXPECT_EQ(ends.run(kernel, {.blocks = 1, .lanes = 1}), std::string(kernel) + " differs");
   }
 }

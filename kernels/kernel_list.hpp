@@ -48,7 +48,8 @@
 /// What tells how far apart two blocks are: KERNEL(name), of no element; each takes Hops.
 #define COLLMARK_HOP_KERNELS(KERNEL) \
   KERNEL(flag_hops)                  \
-  KERNEL(low_latency_hops)
+  KERNEL(low_latency_hops)           \
+  KERNEL(word_hops)
 
 namespace collmark {
 

@@ -17,6 +17,7 @@
 ///   claim(word)                          true for the one caller that made 1 of 0
 ///   store_words(line, a, b), load_words(line, &a, &b)
 ///                                        two 64-bit words, each relaxed and whole, in no order: data that carries its flag
+///   store_word(word, a), load_word(word) one 64-bit word, relaxed and whole
 ///   COLLMARK_SHARED(type, name, count)   an array of the block
 ///   is_nan(x)                            of f32 and f64
 ///   to_bits(x), from_bits(n)             f32 and f64 as integers

@@ -60,6 +60,7 @@ class Code:
     releases: int = 0  # stores of flags behind a fence of the whole system
     bare_stores: int = 0  # strong stores of 4 bytes behind none
     lines: Counter = field(default_factory=Counter)  # "load" or "store": strong, 16 bytes, data that carry their flags
+    words: Counter = field(default_factory=Counter)  # the same of 8 bytes
     other_strong: int = 0  # of other widths
     narrow: int = 0  # strong accesses, compare-and-swaps too, that other GPUs and the host need not see
     registers: int = 0  # of a thread
@@ -167,6 +168,8 @@ class Flags:
     def access(self, way: str, width: int) -> None:
         if width == 16:
             self.code.lines[way] += 1
+        elif width == 8:
+            self.code.words[way] += 1
         elif width != 4:
             self.code.other_strong += 1
         elif way == "load":

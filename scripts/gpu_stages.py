@@ -179,7 +179,7 @@ def measurements(place, cases):
         command = [str(place.program), "links", "--backend", "cuda", "--size", cases.copied, "--timeout", PATIENCE]
         return Stage(
             name, 10, [*command, "--csv", str(place.out / f"{name}.csv")],
-            "a copy within the GPU; hops between blocks by flag and by line; an empty kernel",
+            "a copy within the GPU; hops between blocks by flag, by line and by word; an empty kernel",
         )  # fmt: skip
 
     yield copy("copy_before")

@@ -74,6 +74,7 @@ BY_HAND = [
     Fault("the first flag of a line counts", "kernels/low_latency.hpp", "a >> 32 == epoch_ && ", ""),
     Fault("both flags of a hop's line count", "kernels/hop.hpp", " && b >> 32 == n", ""),
     Fault("the first flag of a hop's line counts", "kernels/hop.hpp", "a >> 32 == n && ", ""),
+    Fault("a hop's word carries its flag", "kernels/hop.hpp", "return word >> 32 == n;", "return true;"),
     Fault("epochs alternate between two inboxes", "kernels/low_latency.hpp", "= epoch_ & 1;", "= 0;"),
     Fault(
         "epochs are kept",

@@ -63,6 +63,16 @@ inline void load_words(std::uint64_t* line, std::uint64_t* a, std::uint64_t* b) 
   *b = std::atomic_ref(line[1]).load(std::memory_order_relaxed);
 }
 
+inline void store_word(std::uint64_t* word, std::uint64_t a) {
+  grid::at_flag(word, kFlagScope);
+  grid::progress();
+  std::atomic_ref(*word).store(a, std::memory_order_relaxed);
+}
+inline std::uint64_t load_word(std::uint64_t* word) {
+  grid::at_flag(word, kFlagScope);
+  return std::atomic_ref(*word).load(std::memory_order_relaxed);
+}
+
 inline bool is_nan(float x) { return std::isnan(x); }
 inline bool is_nan(double x) { return std::isnan(x); }
 inline std::uint32_t to_bits(float x) { return std::bit_cast<std::uint32_t>(x); }

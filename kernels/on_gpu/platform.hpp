@@ -26,7 +26,10 @@ COLLMARK_DEVICE int block_index() { return static_cast<int>(blockIdx.x); }
 COLLMARK_DEVICE void block_barrier() { __syncthreads(); }
 COLLMARK_DEVICE bool block_all(bool said) { return __syncthreads_and(said ? 1 : 0) != 0; }
 
-using Flag = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_system>;
+template <class T>
+using OfSystem = cuda::atomic_ref<T, cuda::thread_scope_system>;
+using Flag = OfSystem<std::uint32_t>;
+using Word = OfSystem<std::uint64_t>;
 
 COLLMARK_DEVICE std::uint32_t load_acquire(std::uint32_t* word) {
   return Flag(*word).load(cuda::memory_order_acquire);
@@ -52,6 +55,13 @@ COLLMARK_DEVICE void load_words(std::uint64_t* line, std::uint64_t* a, std::uint
                : "=l"(*a), "=l"(*b)
                : "l"(line)
                : "memory");
+}
+
+COLLMARK_DEVICE void store_word(std::uint64_t* word, std::uint64_t a) {
+  Word(*word).store(a, cuda::memory_order_relaxed);
+}
+COLLMARK_DEVICE std::uint64_t load_word(std::uint64_t* word) {
+  return Word(*word).load(cuda::memory_order_relaxed);
 }
 
 COLLMARK_DEVICE bool is_nan(float x) { return isnan(x); }

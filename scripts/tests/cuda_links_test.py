@@ -8,7 +8,7 @@ from cuda_support import ABSENT, STUB, stubbed
 from program import collmark
 from sweep_support import Folder, rows_of
 
-TIMES = ("flag_ns", "copy_gb_per_s", "low_latency_ns", "engine_gb_per_s")
+TIMES = ("flag_ns", "copy_gb_per_s", "low_latency_ns", "engine_gb_per_s", "word_ns")
 
 
 class LinksOfGpus(Folder):
@@ -83,6 +83,7 @@ class Figures(LinksOfGpus):
             for name, value in (
                 ("flag_ns", slower * 2e6 / 40),  # half of a round trip, 20 of which are a launch
                 ("low_latency_ns", slower * 2e6 / 40),
+                ("word_ns", slower * 2e6 / 40),
                 ("copy_gb_per_s", 0.0025 / reader),
                 ("engine_gb_per_s", 0.005 / reader),
                 ("shared_gb_per_s", shared),

@@ -91,6 +91,7 @@ extern "C" __global__ void flag_hops(const __grid_constant__ collmark::Hops what
 extern "C" __global__ void low_latency_hops(const __grid_constant__ collmark::Hops what) {
   collmark::low_latency_hops(what);
 }
+extern "C" __global__ void word_hops(const __grid_constant__ collmark::Hops what) { collmark::word_hops(what); }
 """
 VECTOR_STORE = '"st.relaxed.sys.global.v2.u64 [%0], {%1, %2};"'
 WEAKENED = {
@@ -106,6 +107,8 @@ WEAKENED = {
     ),
     "lines are loaded for the GPU": ("ld.relaxed.sys.global.v2", "ld.relaxed.gpu.global.v2", "less than system scope"),
     "lines are stored for the GPU": ("st.relaxed.sys.global.v2", "st.relaxed.gpu.global.v2", "less than system scope"),
+    "words are plain loads": ("return Word(*word).load(cuda::memory_order_relaxed)", "return *word", "8 bytes at once"),
+    "words are plain stores": ("Word(*word).store(a, cuda::memory_order_relaxed)", "*word = a", "8 bytes at once"),
     "lines are plain loads": ("ld.relaxed.sys.global.v2", "ld.global.v2", "16 bytes at once"),
     "lines are plain stores": ("st.relaxed.sys.global.v2", "st.global.v2", "16 bytes at once"),
     "lines are stored in quarters": (
@@ -178,7 +181,7 @@ class AWeakenedHeader(unittest.TestCase):
             # A file beside its includer would be taken first: only platform.hpp includes this one, by its path.
             subprocess.run([*command, tree / "hops.cu", "-o", made], check=True, capture_output=True, timeout=120)
             ((_, kernels),) = cubin.images(made.read_bytes())
-            self.assertEqual(set(kernels), {"flag_hops", "low_latency_hops"})
+            self.assertEqual(set(kernels), {"flag_hops", "low_latency_hops", "word_hops"})
             return [words for _, words in code_rules.broken(kernels)]
 
     def test_is_noticed_in_the_code(self):
