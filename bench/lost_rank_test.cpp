@@ -33,6 +33,24 @@ TEST(LostRank, OpenMpiNamesTheRank) {
   EXPECT_EQ(lost_rank(kOpenMpi, {}), "rank 1 was killed by signal 9");
 }
 
+TEST(LostRank, OpenMpiNamesWhoHasEndedByItself) {
+  EXPECT_EQ(lost_rank("The first process to do so was:\n\n  Process name: [[2304,1],1]\n"
+                      "  Exit code:    3\n",
+                      {}),
+            "rank 1 ended with exit code 3");
+  EXPECT_EQ(lost_rank("MPI_ABORT was invoked on rank 12 in communicator MPI_COMM_WORLD\n"
+                      "with errorcode 5.\n",
+                      {}),
+            "rank 12 called MPI_Abort with 5");
+}
+
+TEST(LostRank, MpichNamesTheProcessThatHasEndedByItself) {
+  EXPECT_EQ(lost_rank("=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n"
+                      "=   PID 5039 RUNNING AT vm\n=   EXIT CODE: 3\n",
+                      {{5038, "vm"}, {5039, "vm"}}),
+            "rank 1 ended with exit code 3");
+}
+
 TEST(LostRank, MpichNamesTheProcess) {
   EXPECT_EQ(lost_rank(kMpich, {{5038, "vm"}, {5039, "vm"}, {5040, "vm"}}),
             "rank 2 was killed by signal 11");

@@ -22,7 +22,6 @@ constexpr milliseconds kLook{50};        // how late an interrupt may be seen
 constexpr milliseconds kStart{120'000};  // for a launch
 constexpr milliseconds kLater{2'000};    // and so long for a rank to say first that it took longer
 constexpr milliseconds kFarewell{10'000};  // for ranks to end by themselves
-constexpr milliseconds kLeastGrace{300};   // for a rank to say what another has said
 constexpr milliseconds kLost{3'000};       // for mpirun to say that one is lost
 constexpr std::size_t kRemembered = 4096;  // bytes of stderr
 
@@ -70,7 +69,10 @@ MpirunLaunch::~MpirunLaunch() {
 
 MpiAnswer MpirunLaunch::carry_out(const MpiOrder& order) {
   ranks_ = ranks_of(order);
-  if (!broken_) mpirun_.write_line(to_json(order).dump());
+  try {
+    if (!broken_) mpirun_.write_line(to_json(order).dump());
+  } catch (const Error&) {  // nobody reads any more: why, answer() finds out
+  }
   return answer_from_json(answer("result", std::nullopt));
 }
 
@@ -120,18 +122,14 @@ void MpirunLaunch::fail(const RankFailure& first) {
   hung_ = first.kind == ErrorKind::timed_out;
   std::string what = first.what;
   std::set<int> heard{first.rank};
-  const milliseconds half = std::max(options_.timeout / 2, kLeastGrace);
+  const milliseconds half = grace_of(options_.timeout);
   const milliseconds grace = hung_ ? half : std::min(half, kLost);
   auto last = steady_clock::now();
   while (static_cast<int>(heard.size()) < ranks_ && steady_clock::now() - last < grace &&
          !mpirun_.silent())
     if (const auto next = message(kLook); next && next->contains("failure"))
       if (heard.insert(failure_from(next->at("failure")).rank).second) last = steady_clock::now();
-  if (hung_ && ranks_ > 1)
-    for (int r = 0; r < ranks_; ++r)
-      if (!heard.contains(r))
-        what += fmt::format("; rank {} had said nothing {} s later", r,
-                            static_cast<double>(grace.count()) / 1000.0);
+  if (hung_) what += silent_ranks(ranks_, heard, grace);
   if (const std::string who = lost_rank(heard_, processes_); !who.empty())
     throw Error(ErrorKind::lost, who);
   throw Error(first.kind, what);

@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "bench/case_json.hpp"
 
@@ -91,6 +92,14 @@ TEST(MpirunLaunch, AProcessThatWasKilledIsNamedAsTheRankThatItWas) {
   Script script(hello + R"(read line; echo '=   PID 8 RUNNING AT a
 YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)'; exit 9)");
   EXPECT_EQ(error_of([&] { (void)script.run(); }), "8: rank 1 was killed by signal 9");
+}
+
+TEST(MpirunLaunch, ARankThatEndedBetweenTwoCasesIsNamed) {
+  std::signal(SIGPIPE, SIG_IGN);  // as the program does
+  Script script(kHello + std::string("echo '  Process name: [[7,1],2]\n  Exit code:    3' >&2; "
+                                     "exec 0<&-; sleep 0.2"));
+  std::this_thread::sleep_for(std::chrono::milliseconds{500});
+  EXPECT_EQ(error_of([&] { (void)script.run(); }), "8: rank 2 ended with exit code 3");
 }
 
 TEST(MpirunLaunch, RanksThatAreGoneWithoutAWordAreLost) {
