@@ -10,9 +10,11 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
+#include "bench/lost_rank.hpp"
 #include "bench/mpi/mpi_rank.hpp"
 #include "bench/mpi_support.hpp"
 #include "bench/output.hpp"
@@ -20,10 +22,14 @@
 namespace collmark {
 namespace {
 
+constexpr std::chrono::milliseconds kLook{100};  // for what other ranks say
+
 /// Between the thread that plans and the one that speaks MPI. Both own it: one that hangs in MPI outlives
 /// the other's interest.
 class Desk {
  public:
+  explicit Desk(std::chrono::milliseconds timeout) : grace_(grace_of(timeout)) {}
+
   // --- of the thread that plans
   void await_hello() {
     std::unique_lock lock(mutex_);
@@ -35,7 +41,9 @@ class Desk {
     std::unique_lock lock(mutex_);
     order_ = order;
     changed_.notify_all();
-    changed_.wait(lock, [this] { return answer_ || failure_ || interrupted_; });
+    while (!changed_.wait_for(lock, kLook, [this] { return answer_ || failure_ || interrupted_; }))
+      hear_others(ranks_of(order));
+    if (failure_ && failure_->kind == ErrorKind::timed_out) await_others(lock, ranks_of(order));
     throw_failure();
     if (!answer_) throw Error(ErrorKind::interrupted, "interrupted");
     order_.reset();
@@ -62,9 +70,10 @@ class Desk {
   }
 
   // --- of the thread that speaks MPI
-  void hello() {
+  void hello(std::shared_ptr<const LastWords> others) {
     const std::lock_guard lock(mutex_);
     ready_ = true;
+    others_ = std::move(others);
     changed_.notify_all();
   }
 
@@ -105,6 +114,26 @@ class Desk {
   }
 
  private:
+  /// Rank 0 may be the one at fault, and never find out.
+  void hear_others(int ranks) {
+    for (int r = 1; r < ranks && !failure_; ++r) failure_ = others_->of(r);
+  }
+
+  /// Until none that is new has spoken for the time of grace; then those who have not are named.
+  void await_others(std::unique_lock<std::mutex>& lock, int ranks) {
+    std::set<int> heard;
+    auto last = std::chrono::steady_clock::now();
+    while (static_cast<int>(heard.size()) < ranks && !interrupted_ &&
+           std::chrono::steady_clock::now() - last < grace_) {
+      const std::size_t before = heard.size();
+      for (int r = 0; r < ranks; ++r)
+        if (r == 0 ? hung_ : !others_->hears(r) || others_->of(r)) heard.insert(r);
+      if (heard.size() > before) last = std::chrono::steady_clock::now();
+      changed_.wait_for(lock, kLook);
+    }
+    failure_->what += silent_ranks(ranks, heard, grace_);
+  }
+
   void throw_failure() const {
     if (failure_) throw Error(failure_->kind, failure_->what);
   }
@@ -115,12 +144,14 @@ class Desk {
   std::optional<MpiOrder> order_;
   std::optional<MpiAnswer> answer_;
   std::optional<RankFailure> failure_;
+  std::shared_ptr<const LastWords> others_;  // null before hello()
+  std::chrono::milliseconds grace_;
 };
 
 void speak_mpi(const std::shared_ptr<Desk>& desk, const MpiJobOptions& options) {
   try {
     MpiRank rank(options, [desk](const RankFailure& failure) { desk->hang(failure); });
-    desk->hello();
+    desk->hello(rank.last_words());
     while (const std::optional<MpiOrder> order = desk->next_order())
       desk->deliver(rank.carry_out(*order));
     rank.end();
@@ -134,7 +165,8 @@ void speak_mpi(const std::shared_ptr<Desk>& desk, const MpiJobOptions& options) 
 
 class JoinedJob final : public MpiLaunch {
  public:
-  explicit JoinedJob(const MpiJobOptions& options) : desk_(std::make_shared<Desk>()) {
+  explicit JoinedJob(const MpiJobOptions& options)
+      : desk_(std::make_shared<Desk>(options.timeout)) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the other thread's business

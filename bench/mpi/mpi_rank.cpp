@@ -69,7 +69,8 @@ MpiRank::MpiRank(const MpiJobOptions& options, OnFailure on_failure)
   require_process_manager();
   dynamic_rules_ = announce_forced_algorithms();
   if (const auto job = launcher()) rank_ = job->rank;  // until MPI says it
-  Watchdog starting(start_limit(options), [this](const std::string& what) { hung(what); });
+  Watchdog starting(start_limit(options),
+                    [this](const std::string& what) { on_failure_(hang(what)); });
   const Watched watched(starting, "in MPI_Init and for all ranks to say where they are");
   int provided = 0;
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
@@ -78,16 +79,22 @@ MpiRank::MpiRank(const MpiJobOptions& options, OnFailure on_failure)
   require_own_launcher(ranks_);
   processes_ = find_processes();
   hosts_ = find_hosts();
+  words_ = std::make_shared<LastWords>(hosts_, rank_);
   gpu_ = std::make_unique<RankGpuOwner>(hosts_.below(rank_));
   nccl_ = std::make_unique<RankNccl>(*gpu_, timeout_);
-  give_up_ = [this](const std::exception& why) { on_failure_(failure_of(rank_, why)); };
-  dog_ = std::make_unique<Watchdog>(timeout_, [this](const std::string& what) { hung(what); });
+  give_up_ = [this](const std::exception& why) { give_up(failure_of(rank_, why)); };
+  dog_ = std::make_unique<Watchdog>(timeout_,
+                                    [this](const std::string& what) { give_up(hang(what)); });
 }
 
-void MpiRank::hung(const std::string& what) const {
-  on_failure_({.kind = ErrorKind::timed_out,
-               .rank = rank_,
-               .what = fmt::format("rank {} {}", rank_, what)});
+RankFailure MpiRank::hang(const std::string& what) const {
+  return {
+      .kind = ErrorKind::timed_out, .rank = rank_, .what = fmt::format("rank {} {}", rank_, what)};
+}
+
+void MpiRank::give_up(const RankFailure& failure) const {
+  words_->say(failure);
+  on_failure_(failure);
 }
 
 std::vector<RankProcess> MpiRank::find_processes() const {

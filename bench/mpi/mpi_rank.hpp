@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/lost_rank.hpp"
+#include "bench/mpi/last_words.hpp"
 #include "bench/mpi/mpi_case.hpp"
 #include "bench/mpi/rank_gpu.hpp"
 #include "bench/mpi/rank_nccl.hpp"
@@ -32,6 +33,9 @@ class MpiRank {
   /// [rank], at rank 0.
   [[nodiscard]] const std::vector<RankProcess>& processes() const { return processes_; }
 
+  /// What the others say before they give up, at rank 0; lives as long as anybody wants to hear it.
+  [[nodiscard]] std::shared_ptr<const LastWords> last_words() const { return words_; }
+
   /// Rank 0 only: has all ranks of the order carry it out.
   [[nodiscard]] MpiAnswer carry_out(const MpiOrder& order);
   /// Rank 0 only: the job is over.
@@ -40,7 +44,8 @@ class MpiRank {
   void follow();
 
  private:
-  void hung(const std::string& what) const;
+  [[nodiscard]] RankFailure hang(const std::string& what) const;
+  void give_up(const RankFailure& failure) const;
   [[nodiscard]] MpiAnswer take_part(const MpiOrder& order);
   /// By a member of the group.
   [[nodiscard]] MpiAnswer carried_out(const Communicator& comm, const MpiOrder& order);
@@ -58,6 +63,7 @@ class MpiRank {
   int ranks_ = 1;
   std::vector<RankProcess> processes_;
   Hosts hosts_;
+  std::shared_ptr<LastWords> words_;
   ModelLinks links_;
   std::unique_ptr<RankGpuOwner> gpu_;
   std::unique_ptr<RankNccl> nccl_;

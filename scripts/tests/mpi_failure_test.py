@@ -28,6 +28,18 @@ class Failing(MpiSweep):
                 self.assertIn(words, row["reason"])
                 self.assertRegex(row["reason"], r"[^;]*; rank 1 had said nothing 0.3 s later$")
 
+    def test_a_rank_that_never_comes_is_named_in_a_job_that_was_joined(self):
+        """Even if it is rank 0, who writes the row."""
+        for absent, algorithm in ((1, "ring"), (1, "library"), (0, "ring"), (0, "library")):
+            with self.subTest(absent=absent, algorithm=algorithm):
+                self.csv.unlink(missing_ok=True)
+                done = self.mpirun(3, *QUICK, "--ranks", 3, "--algorithm", algorithm, "--timeout", 1, "--csv",
+                                   self.csv, COLLMARK_TEST_ABSENT_RANK=str(absent))  # fmt: skip
+                self.assert_exit(done, 7)
+                (row,) = rows_of(self.csv)
+                self.assertEqual(row["status"], "failed")
+                self.assertRegex(row["reason"], rf"rank [012] .*[^;]*; rank {absent} had said nothing \S+ s later$")
+
     def test_a_rank_that_is_stuck_between_operations_is_found_out(self):
         """Started by us, and in a job that was joined."""
         calls = ["MPI_Init_thread", "MPI_Comm_split", "MPI_Win_allocate_shared", "MPI_Win_free", "MPI_Comm_free"]

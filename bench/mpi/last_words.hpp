@@ -1,0 +1,49 @@
+/// What ranks say before they give up, where rank 0 reads it without MPI: that may be what it hangs in.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "bench/mpi/hosts.hpp"
+#include "bench/mpi_launch.hpp"
+
+namespace collmark {
+
+/// A page or more that rank 0 owns and the ranks of its host map. Ranks of other hosts are not heard.
+class LastWords {
+ public:
+  /// Called by all ranks of the job. Who cannot map it (another container of the same host) is not heard either.
+  LastWords(const Hosts& hosts, int rank);
+  ~LastWords();
+  LastWords(const LastWords&) = delete;
+  LastWords& operator=(const LastWords&) = delete;
+
+  /// By any rank, from any thread, once.
+  void say(const RankFailure& failure) noexcept;
+
+  // --- at rank 0
+  [[nodiscard]] bool hears(int rank) const { return heard_[static_cast<std::size_t>(rank)] != 0; }
+  /// Empty: it has said nothing yet.
+  [[nodiscard]] std::optional<RankFailure> of(int rank) const;
+
+ private:
+  struct Slot {
+    std::atomic<int> kind;  // 0: nothing said
+    std::array<char, 508> what;
+  };
+  struct Page {           // and a slot for each rank behind it
+    std::uint64_t token;  // the same that rank 0 has told, or it is somebody else's
+  };
+  [[nodiscard]] Slot& slot(int rank) const { return reinterpret_cast<Slot*>(page_ + 1)[rank]; }
+  [[nodiscard]] static Page* mapped(int file, std::size_t size);
+
+  std::size_t size_;  // [bytes]
+  int rank_ = 0;
+  Page* page_ = nullptr;    // null: this rank is not heard
+  std::vector<int> heard_;  // [rank]
+};
+
+}  // namespace collmark
