@@ -19,6 +19,9 @@ namespace collmark {
 ///
 ///   sender ── data ──> slots ──> receiver        tail   slots filled: written by the sender, lies at the receiver
 ///     head <──── credits ───────────┘            head   slots freed: written by the receiver, lies at the sender
+///
+/// With low latency a slot holds lines (line.hpp), whose flag is what the tail would be, and there is no tail.
+enum class Protocol { simple, low_latency };
 struct Link {
   std::uint32_t* tail = nullptr;
   std::uint32_t* head = nullptr;
@@ -36,8 +39,8 @@ struct TreePlace {
 
 /// Words from one flag to the next: GPUs fetch 128 bytes at once, and two flags on one such line would travel together.
 inline constexpr int kFlagStride = 32;
-/// Of low_latency.hpp: two rounds, two parities; bytes of a line.
-inline constexpr std::size_t kInboxes = 4, kInboxLine = 16;
+/// Of low_latency.hpp: two rounds, two parities.
+inline constexpr std::size_t kInboxes = 4;
 
 /// The actions of a rank's plan (collectives/plan.hpp), its addresses worked out.
 struct Instruction {
@@ -104,7 +107,7 @@ struct Job {
   Reduction what;
   int slots = 4;  // of a link: a power of two, or the wrap of the counters would name one twice
   std::int64_t slot_elements = 0;
-  std::size_t slot_bytes = 0;    // a multiple of 16, with room for 16 bytes more than the elements
+  std::size_t slot_bytes = 0;  // a multiple of 16, with room for the elements as they lie in a slot
   std::int64_t inbox_lines = 0;  // for each channel and sender
   std::uint32_t* given_up = nullptr;
   Stuck* stuck = nullptr;          // [block of the launch]

@@ -7,6 +7,7 @@
 
 #include "collectives/test_data.hpp"
 #include "kernels/cpu_kernels.hpp"
+#include "kernels/hand_written.hpp"
 #include "kernels/hang.hpp"
 #include "kernels/kernel_job.hpp"
 #include "kernels/on_cpu/observer.hpp"
@@ -15,6 +16,7 @@ namespace collmark {
 namespace {
 
 constexpr std::uint32_t kNearTheWrap = 0xfffffffc;  // counters of links and meetings begin here
+constexpr int kOld = 0x5a;  // bytes of slots: with counters so high, each has been written before
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -133,6 +135,8 @@ class Run {
         for (const Link* ends : {view.from, view.to})
           if (const Link& link = ends[peer * job_.channels + i]; link.passed != nullptr)
             *link.tail = *link.head = *link.passed = kNearTheWrap;
+        if (const Link& link = view.from[peer * job_.channels + i]; link.slots != nullptr)
+          std::memset(link.slots, kOld, static_cast<std::size_t>(job_.slots) * job_.slot_bytes);
       }
     }
   }
@@ -185,30 +189,23 @@ class Watch : public Observer {
   std::mutex mutex_;
 };
 
+/// With a parameter where the usual one suits no small buffer, or few ranks.
+std::string in_few_pieces(std::string_view algorithm) {
+  if (algorithm == "sharded_parameter_server") return "sharded_parameter_server:2";
+  if (algorithm == "double_binary_tree" || algorithm == "chain")
+    return std::string(algorithm) + ":3";
+  return std::string(algorithm);
+}
+
 }  // namespace
 
 const std::vector<NamedKernel>& hand_written_kernels() {
-  using C = Collective;
-  static const std::vector<NamedKernel> all{{C::all_reduce, "ring"},
-                                            {C::all_reduce, "one_shot"},
-                                            {C::all_reduce, "one_shot/LL"},
-                                            {C::all_reduce, "two_shot"},
-                                            {C::all_reduce, "two_shot/LL"},
-                                            {C::all_reduce, "parameter_server"},
-                                            {C::all_reduce, "parameter_server/links"},
-                                            {C::all_reduce, "parameter_server_dedicated"},
-                                            {C::all_reduce, "sharded_parameter_server:2"},
-                                            {C::all_reduce, "binomial_tree"},
-                                            {C::all_reduce, "pipelined_tree"},
-                                            {C::all_reduce, "double_binary_tree:3"},
-                                            {C::reduce_scatter, "ring"},
-                                            {C::all_gather, "ring"},
-                                            {C::reduce, "binomial"},
-                                            {C::reduce, "chain:3"},
-                                            {C::reduce, "star"},
-                                            {C::broadcast, "binomial"},
-                                            {C::broadcast, "chain:3"},
-                                            {C::broadcast, "star"}};
+  static const std::vector<NamedKernel> all = [] {
+    std::vector<NamedKernel> list;
+    for (const HandWritten& k : hand_written())
+      list.push_back({k.collective, to_string({in_few_pieces(k.algorithm), k.way})});
+    return list;
+  }();
   return all;
 }
 

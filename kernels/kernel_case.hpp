@@ -18,6 +18,7 @@ struct NamedKernel {
   Collective collective = Collective::all_reduce;
   std::string algorithm = "ring";
 };
+/// All of hand_written.hpp.
 [[nodiscard]] const std::vector<NamedKernel>& hand_written_kernels();
 /// The whole catalogue.
 [[nodiscard]] std::vector<NamedKernel> interpreted_kernels();

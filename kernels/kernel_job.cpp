@@ -3,63 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
 #include "collectives/catalogue.hpp"
 #include "collectives/partition.hpp"
 #include "collectives/promise.hpp"
+#include "kernels/hand_written.hpp"
 #include "kernels/kernel_trees.hpp"
+#include "kernels/line.hpp"
 
 namespace collmark {
 namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-/// The hand-written kernel, by collective, algorithm and way.
-struct HandWritten {
-  Collective collective;
-  std::string_view algorithm;
-  Way way;
-  Kernel kernel;
-};
-constexpr std::array kHandWritten{
-    HandWritten{Collective::all_reduce, "ring", Way::standard, Kernel::ring_all_reduce},
-    HandWritten{Collective::all_reduce, "binomial_tree", Way::standard, Kernel::tree_all_reduce},
-    HandWritten{Collective::all_reduce, "pipelined_tree", Way::standard, Kernel::tree_all_reduce},
-    HandWritten{Collective::all_reduce, "double_binary_tree", Way::standard,
-                Kernel::tree_all_reduce},
-    HandWritten{Collective::all_reduce, "parameter_server", Way::standard,
-                Kernel::direct_all_reduce},
-    HandWritten{Collective::all_reduce, "parameter_server", Way::links, Kernel::tree_all_reduce},
-    HandWritten{Collective::all_reduce, "parameter_server_dedicated", Way::standard,
-                Kernel::direct_all_reduce},
-    HandWritten{Collective::all_reduce, "sharded_parameter_server", Way::standard,
-                Kernel::direct_all_reduce},
-    HandWritten{Collective::all_reduce, "one_shot", Way::standard, Kernel::one_shot_all_reduce},
-    HandWritten{Collective::all_reduce, "one_shot", Way::low_latency,
-                Kernel::one_shot_ll_all_reduce},
-    HandWritten{Collective::all_reduce, "two_shot", Way::standard, Kernel::direct_all_reduce},
-    HandWritten{Collective::all_reduce, "two_shot", Way::low_latency,
-                Kernel::two_shot_ll_all_reduce},
-    HandWritten{Collective::reduce_scatter, "ring", Way::standard, Kernel::ring_reduce_scatter},
-    HandWritten{Collective::all_gather, "ring", Way::standard, Kernel::ring_all_gather},
-    HandWritten{Collective::reduce, "binomial", Way::standard, Kernel::tree_reduce},
-    HandWritten{Collective::reduce, "chain", Way::standard, Kernel::tree_reduce},
-    HandWritten{Collective::reduce, "star", Way::standard, Kernel::tree_reduce},
-    HandWritten{Collective::broadcast, "binomial", Way::standard, Kernel::tree_broadcast},
-    HandWritten{Collective::broadcast, "chain", Way::standard, Kernel::tree_broadcast},
-    HandWritten{Collective::broadcast, "star", Way::standard, Kernel::tree_broadcast},
-};
-
-bool is_ring(Kernel k) {
-  return k == Kernel::ring_all_reduce || k == Kernel::ring_reduce_scatter ||
-         k == Kernel::ring_all_gather;
-}
-bool is_tree(Kernel k) {
-  return k == Kernel::tree_all_reduce || k == Kernel::tree_reduce || k == Kernel::tree_broadcast;
-}
 
 Operator operator_of(ReduceOp op) {
   switch (op) {
@@ -91,13 +48,6 @@ int rounded_up(int n, int unit) { return (n + unit - 1) / unit * unit; }
 
 }  // namespace
 
-std::string_view name(Kernel kernel) {
-#define COLLMARK_NAME(name) #name,
-  constexpr std::string_view kNames[] = {COLLMARK_KERNELS(COLLMARK_NAME)};
-#undef COLLMARK_NAME
-  return kNames[static_cast<std::size_t>(kernel)];
-}
-
 KernelJob::KernelJob(KernelTask task, const Tuning& tuning)
     : task_(std::move(task)),
       schedule_(build(task_.collective, task_.name.algorithm, task_.ranks, task_.root)),
@@ -118,11 +68,11 @@ std::string KernelJob::symbol() const {
 
 void KernelJob::choose_kernel(const Tuning& tuning) {
   const std::string base = parse_algorithm(task_.name.algorithm).base;
-  const auto found =
-      std::find_if(kHandWritten.begin(), kHandWritten.end(), [&](const HandWritten& k) {
-        return k.collective == task_.collective && k.algorithm == base && k.way == task_.name.way;
-      });
-  if (found != kHandWritten.end())
+  const auto all = hand_written();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const HandWritten& k) {
+    return k.collective == task_.collective && k.algorithm == base && k.way == task_.name.way;
+  });
+  if (found != all.end())
     kernel_ = found->kernel;
   else if (task_.name.way == Way::links || task_.name.way == Way::low_latency)
     throw Unsupported(fmt::format("{}: no kernel of that name for {}", to_string(task_.name),
@@ -130,11 +80,13 @@ void KernelJob::choose_kernel(const Tuning& tuning) {
   if (is_ring(kernel_) && task_.ranks == 1) kernel_ = Kernel::interpreted;
 
   const Bytes buffer{task_.payload.count.value * static_cast<std::int64_t>(shape_.element)};
-  if (is_ring(kernel_)) shape_.links = pairs_of(schedule_);
+  if (is_ring(kernel_) || is_tree(kernel_)) {
+    shape_.links = pairs_of(schedule_);
+    if (task_.name.way == Way::low_latency) shape_.protocol = Protocol::low_latency;
+  }
   if (is_tree(kernel_)) {
     trees_ = static_cast<int>(trees_of(schedule_).size());
-    shape_.links = pairs_of(schedule_);
-    const int directions = kernel_ == Kernel::tree_all_reduce ? 2 : 1;
+    const int directions = task_.collective == Collective::all_reduce ? 2 : 1;
     shape_.channels = rounded_up(tuning.channels, directions * trees_);
   }
   if (kernel_ == Kernel::one_shot_all_reduce && task_.placement == Placement::in_place)
@@ -144,7 +96,7 @@ void KernelJob::choose_kernel(const Tuning& tuning) {
     const auto element = static_cast<std::int64_t>(shape_.element);
     const Part longest = share(chunk_of(task_.payload.count.value, chunks, 0), 0, shape_.channels,
                                static_cast<int>(16 / element));
-    shape_.inbox_lines = (longest.count * element + 7) / 8;
+    shape_.inbox_lines = (longest.count * element + kDataOfLine - 1) / kDataOfLine;
   }
   if (kernel_ == Kernel::interpreted) {
     plan_ = plan(schedule_, task_.placement);

@@ -11,9 +11,15 @@
   KERNEL(ring_all_reduce)        \
   KERNEL(ring_reduce_scatter)    \
   KERNEL(ring_all_gather)        \
+  KERNEL(ring_ll_all_reduce)     \
+  KERNEL(ring_ll_reduce_scatter) \
+  KERNEL(ring_ll_all_gather)     \
   KERNEL(tree_all_reduce)        \
   KERNEL(tree_reduce)            \
   KERNEL(tree_broadcast)         \
+  KERNEL(tree_ll_all_reduce)     \
+  KERNEL(tree_ll_reduce)         \
+  KERNEL(tree_ll_broadcast)      \
   KERNEL(direct_all_reduce)      \
   KERNEL(one_shot_all_reduce)    \
   KERNEL(one_shot_ll_all_reduce) \

@@ -5,6 +5,7 @@
 ///   ring_interpreted          the interpreter
 ///   parameter_server/links    over links, where the standard is to read and store peers' memory directly
 ///   two_shot/LL               the low-latency protocol, for small sizes
+///   parameter_server/LL       the same over links
 #pragma once
 
 #include <string>

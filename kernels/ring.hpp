@@ -6,7 +6,7 @@
 ///
 ///   Schedule  collectives/ring.cpp; each channel runs it on its share of every chunk, a slot at a time.
 ///   Bytes     S(6p-4) loads and stores over all p ranks of S bytes for all-reduce; S(3p-1) for reduce-scatter
-///             and for all-gather.
+///             and for all-gather. By lines S(10p-8) and S(5p-3): what crosses a link is stored and loaded with its flags.
 ///   Needs     p >= 2 (a single rank is direct_all_reduce's) and 2 slots: with one, all would wait for the slot that
 ///             only the next can free.
 #pragma once
@@ -25,10 +25,10 @@ struct RingPlace {
   COLLMARK_DEVICE Peer next() const { return {(r + 1) % p}; }
 };
 
-template <class T>
+template <class T, Protocol kProtocol = Protocol::simple>
 COLLMARK_KERNEL void ring_all_reduce(Job job) {
   const Block me(job);
-  Links<T> links(me);
+  Links<T, kProtocol> links(me);
   const RingPlace ring(me);
   const Peer previous = ring.previous(), next = ring.next();
   const int p = ring.p, r = ring.r;
@@ -46,10 +46,10 @@ COLLMARK_KERNEL void ring_all_reduce(Job job) {
 }
 
 /// Rank r ends with chunk r.
-template <class T>
+template <class T, Protocol kProtocol = Protocol::simple>
 COLLMARK_KERNEL void ring_reduce_scatter(Job job) {
   const Block me(job);
-  Links<T> links(me);
+  Links<T, kProtocol> links(me);
   const RingPlace ring(me);
   for (std::int64_t i = 0; i < links.pieces(me.longest<T>()); ++i) {
     const auto chunk = [&](int c) { return links.piece(me.chunk<T>(c), i); };
@@ -61,10 +61,10 @@ COLLMARK_KERNEL void ring_reduce_scatter(Job job) {
 }
 
 /// Rank r brings chunk r.
-template <class T>
+template <class T, Protocol kProtocol = Protocol::simple>
 COLLMARK_KERNEL void ring_all_gather(Job job) {
   const Block me(job);
-  Links<T> links(me);
+  Links<T, kProtocol> links(me);
   const RingPlace ring(me);
   for (std::int64_t i = 0; i < links.pieces(me.longest<T>()); ++i) {
     const auto chunk = [&](int c) { return links.piece(me.chunk<T>(c), i); };
@@ -74,6 +74,21 @@ COLLMARK_KERNEL void ring_all_gather(Job job) {
     if (!ok || !links.recv_copy(ring.previous(), chunk(ring.before(ring.p - 1)), ring.p - 2))
       return;
   }
+}
+
+// The same with low latency.
+
+template <class T>
+COLLMARK_KERNEL void ring_ll_all_reduce(Job job) {
+  ring_all_reduce<T, Protocol::low_latency>(job);
+}
+template <class T>
+COLLMARK_KERNEL void ring_ll_reduce_scatter(Job job) {
+  ring_reduce_scatter<T, Protocol::low_latency>(job);
+}
+template <class T>
+COLLMARK_KERNEL void ring_ll_all_gather(Job job) {
+  ring_all_gather<T, Protocol::low_latency>(job);
 }
 
 }  // namespace collmark

@@ -1,7 +1,7 @@
 /// All-reduce, reduce and broadcast over trees whose nodes hand data to each other through links.
 ///
 ///   tree kernels of            trees    which ranks stand where (RankView::trees)
-///   parameter_server           1        a star: rank 0 above all others
+///   parameter_server/links     1        a star: rank 0 above all others
 ///   binomial_tree              1        binomial
 ///   pipelined_tree             1        binary
 ///   double_binary_tree         2        two binary trees, each with half of the data
@@ -18,7 +18,8 @@
 ///   Schedule  collectives/tree.cpp, double_binary_tree.cpp, parameter_server.cpp, star.cpp, ...; pieces are slots.
 ///   Order     own value, then the children in the schedule's order.
 ///   Bytes     S(6p-4) loads and stores over all p ranks of S bytes: two for each rank and each direction but the
-///             root's turn, and one for each edge and end.
+///             root's turn, and one for each edge and end. S(3p-1) for reduce and for broadcast. By lines S(10p-8) and
+///             S(5p-3): what crosses a link is stored and loaded with its flags.
 ///   Needs     channels a multiple of 2 x trees (of `trees` for reduce and broadcast); at most kMostPeers children.
 #pragma once
 
@@ -51,8 +52,8 @@ struct TreeShare {
 };
 
 /// What all children bring, with this rank's own, to the parent; at the root to the output.
-template <class T>
-COLLMARK_DEVICE bool tree_up(Links<T>& links, const TreeShare& tree, Part x) {
+template <class T, Protocol kProtocol>
+COLLMARK_DEVICE bool tree_up(Links<T, kProtocol>& links, const TreeShare& tree, Part x) {
   if (tree.is_root())
     return links.template move<Own::add_and_keep>(tree.children(), Nobody{}, x, Value::complete,
                                                   tree.step_up());
@@ -61,19 +62,26 @@ COLLMARK_DEVICE bool tree_up(Links<T>& links, const TreeShare& tree, Part x) {
 }
 
 /// What the parent sends, to the output and to all children.
-template <class T>
-COLLMARK_DEVICE bool tree_down(Links<T>& links, const TreeShare& tree, Part x, int step) {
+template <class T, Protocol kProtocol>
+COLLMARK_DEVICE bool tree_down(Links<T, kProtocol>& links, const TreeShare& tree, Part x,
+                               int step) {
   return links.template move<Own::keep>(tree.parent(), tree.children(), x, Value::partial, step);
 }
 
-template <class T>
+template <class T, Protocol kProtocol = Protocol::simple>
 COLLMARK_KERNEL void tree_all_reduce(Job job) {
   const Block me(job);
   const TreeShare tree = TreeShare::of<T>(me, 2);
   const bool upwards = me.channel() == tree.up;
   if (!upwards && tree.is_root()) return;  // its other channel sends what it completes
-  Links<T> links(me, upwards ? tree.up : tree.down,
-                 upwards && !tree.is_root() ? tree.up : tree.down);
+  Links<T, kProtocol> links(me, upwards ? tree.up : tree.down,
+                            upwards && !tree.is_root() ? tree.up : tree.down);
+  if (job.in_place && !tree.is_root()) {  // results come down into what is still to go up
+    if (upwards)
+      links.are_read_before(tree.down);
+    else
+      links.replace_what_is_read();
+  }
   for (std::int64_t i = 0; i < links.pieces(tree.part); ++i) {
     const Part x = links.piece(tree.part, i);
     bool ok;
@@ -89,21 +97,21 @@ COLLMARK_KERNEL void tree_all_reduce(Job job) {
 }
 
 /// The root ends with the result.
-template <class T>
+template <class T, Protocol kProtocol = Protocol::simple>
 COLLMARK_KERNEL void tree_reduce(Job job) {
   const Block me(job);
   const TreeShare tree = TreeShare::of<T>(me, 1);
-  Links<T> links(me);
+  Links<T, kProtocol> links(me);
   for (std::int64_t i = 0; i < links.pieces(tree.part); ++i)
     if (!tree_up(links, tree, links.piece(tree.part, i))) return;
 }
 
 /// The root brings the data.
-template <class T>
+template <class T, Protocol kProtocol = Protocol::simple>
 COLLMARK_KERNEL void tree_broadcast(Job job) {
   const Block me(job);
   const TreeShare tree = TreeShare::of<T>(me, 1);
-  Links<T> links(me);
+  Links<T, kProtocol> links(me);
   for (std::int64_t i = 0; i < links.pieces(tree.part); ++i) {
     const Part x = links.piece(tree.part, i);
     const bool ok = tree.is_root() ? links.template move<Own::add_and_keep>(
@@ -111,6 +119,21 @@ COLLMARK_KERNEL void tree_broadcast(Job job) {
                                    : tree_down(links, tree, x, tree.step_down());
     if (!ok) return;
   }
+}
+
+// The same with low latency.
+
+template <class T>
+COLLMARK_KERNEL void tree_ll_all_reduce(Job job) {
+  tree_all_reduce<T, Protocol::low_latency>(job);
+}
+template <class T>
+COLLMARK_KERNEL void tree_ll_reduce(Job job) {
+  tree_reduce<T, Protocol::low_latency>(job);
+}
+template <class T>
+COLLMARK_KERNEL void tree_ll_broadcast(Job job) {
+  tree_broadcast<T, Protocol::low_latency>(job);
 }
 
 }  // namespace collmark

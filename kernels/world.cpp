@@ -66,7 +66,7 @@ struct Layout {
     heads = take(channels * most.out * kLine);
     tails = take(channels * most.in * kLine);
     slots = take(channels * most.in * at(s.slots) * slot_bytes(s));
-    inboxes = take(kInboxes * channels * at(s.ranks) * at(s.inbox_lines) * kInboxLine);
+    inboxes = take(kInboxes * channels * at(s.ranks) * at(s.inbox_lines * kLineBytes));
     staging = take(s.staging);
     scratch = take(s.scratch);
     spare = take(s.spare);
@@ -110,7 +110,9 @@ std::vector<T*> everywhere(const Reach& reach, std::size_t offset) {
 }  // namespace
 
 std::size_t slot_bytes(const WorldShape& s) {
-  return rounded(at(s.slot_elements) * s.element, 16) + 16;
+  const std::size_t data = at(s.slot_elements) * s.element;
+  if (s.protocol == Protocol::simple) return rounded(data, 16) + 16;
+  return (data + at(kDataOfLine) - 1) / at(kDataOfLine) * at(kLineBytes);
 }
 
 std::size_t piece_bytes(const WorldShape& s) { return Layout(s).size; }

@@ -20,12 +20,14 @@ struct WorldShape {
   int slots = 4;
   std::int64_t slot_elements = 1;
   std::size_t element = 4;                          // [bytes]
+  Protocol protocol = Protocol::simple;             // of the links
   std::vector<SrcDst> links = {};                   // who sends to whom
   std::int64_t inbox_lines = 0;                     // for each channel and sender
   std::size_t staging = 0, scratch = 0, spare = 0;  // [bytes] of each rank
 };
 
-/// Bytes of a slot: a multiple of 16 and 16 more than the elements, so that data may lie at any offset in a pack.
+/// Bytes of a slot, a multiple of 16: 16 more than the elements, so that data may lie at any offset in a pack; with low
+/// latency as many lines as they fill.
 [[nodiscard]] std::size_t slot_bytes(const WorldShape& shape);
 
 /// Of one rank's piece. A multiple of 128.

@@ -1,9 +1,9 @@
 """What the machine code of a kernel must be like, given what cubin.py reads of it.
 
 A wait for a flag is an acquire of system scope; beside it stands the look at the word that says somebody has given
-up, which orders nothing. A flag is stored behind a fence of the whole system. Low latency has no flags but in its
-lines, which are 16 bytes, strong and of system scope, so that each half arrives whole; there a fence stands only
-before the report of a wait in vain. A hop by words has its data and flag in 8 bytes.
+up, which orders nothing. A flag is stored behind a fence of the whole system. With low latency data has no flags but
+in its lines, which are 16 bytes, strong and of system scope, so that each half arrives whole; over links there are
+credits besides, flags as all others. A hop by words has its data and flag in 8 bytes.
 """
 
 # What moves no data in packs: 16 bytes of low latency are two words of 8, and a hop has no more.
@@ -11,6 +11,7 @@ NOT_IN_PACKS = ("_ll_", "write_values", "compare_values", "_hops")
 WAIT_FOR_NOBODY = ("write_values", "compare_values", "pack_bucket")  # and unpack_bucket
 BY_WORDS = ("word_hops",)
 BY_LINES = ("_ll_", "low_latency_")
+WITH_CREDITS = ("ring_ll_", "tree_ll_")  # of those
 
 
 def is_one_of(name, parts):
@@ -47,6 +48,8 @@ def of_flags(name, code):
     if not code.releases:
         yield "no flag is stored behind a fence"
     yield from of_data_with_flags(name, code)
+    if is_one_of(name, WITH_CREDITS) and not code.acquires:
+        yield "no credit is acquired"
     if is_one_of(name, (*BY_WORDS, *BY_LINES)):
         return
     if not code.acquires:

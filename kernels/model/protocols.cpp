@@ -95,6 +95,46 @@ struct LowLatency : rl::test_suite<LowLatency<kInboxes, kBothFlags>, 2> {
   }
 };
 
+/// What a receiver has loaded is a mark of its own: Relacy loads in the order of the source, so it never shows a load that
+/// comes after the store that lets the sender overwrite the line.
+template <rl::memory_order kHead, rl::memory_order kWait, unsigned kCredits, unsigned kFlags>
+struct LowLatencyLink : rl::test_suite<LowLatencyLink<kHead, kWait, kCredits, kFlags>, 2> {
+  rl::atomic<unsigned> head;
+  rl::atomic<unsigned> line[kSlots][2];  // 8 bits of data over 8 bits of flag
+  rl::var<unsigned> loaded[kMessages];
+
+  void before() {
+    head($) = 0;
+    for (auto& slot : line)
+      for (auto& half : slot) half($) = 0;
+  }
+  static unsigned data(unsigned n, unsigned half) { return 10 * n + half; }
+  void send(unsigned n) {
+    wait_for(head, n + 1 - kCredits, kWait);
+    if (n >= kSlots) RL_ASSERT(loaded[n - kSlots]($) == n - kSlots);
+    for (unsigned half = 0; half < 2; ++half)
+      line[n % kSlots][half].store(data(n, half) << 8 | (n + 1), rl::mo_relaxed, $);
+  }
+  void receive(unsigned n) {
+    rl::linear_backoff backoff;
+    while (true) {
+      const unsigned a = line[n % kSlots][0].load(rl::mo_relaxed, $);
+      const unsigned b = line[n % kSlots][1].load(rl::mo_relaxed, $);
+      if (((a & 0xff) == n + 1 || (kFlags & 1) == 0) &&
+          ((b & 0xff) == n + 1 || (kFlags & 2) == 0)) {
+        RL_ASSERT(a >> 8 == data(n, 0) && b >> 8 == data(n, 1));
+        break;
+      }
+      backoff.yield($);
+    }
+    loaded[n]($) = n;
+    head.store(n + 1, kHead, $);
+  }
+  void thread(unsigned rank) {
+    for (unsigned n = 0; n < kMessages; ++n) rank == 0 ? send(n) : receive(n);
+  }
+};
+
 template <class Protocol>
 bool holds() {
   std::ostream nowhere(nullptr);
@@ -136,6 +176,25 @@ bool meeting_holds(MeetingFault fault) {
       break;
   }
   return holds<Meeting<kRelease, kAcquire, true>>();
+}
+
+bool low_latency_link_holds(LowLatencyLinkFault fault) {
+  constexpr unsigned kBoth = 3;
+  switch (fault) {
+    case LowLatencyLinkFault::relaxed_head:
+      return holds<LowLatencyLink<kRelaxed, kAcquire, kSlots, kBoth>>();
+    case LowLatencyLinkFault::relaxed_wait:
+      return holds<LowLatencyLink<kRelease, kRelaxed, kSlots, kBoth>>();
+    case LowLatencyLinkFault::credit_too_many:
+      return holds<LowLatencyLink<kRelease, kAcquire, kSlots + 1, kBoth>>();
+    case LowLatencyLinkFault::first_flag_only:
+      return holds<LowLatencyLink<kRelease, kAcquire, kSlots, 1>>();
+    case LowLatencyLinkFault::second_flag_only:
+      return holds<LowLatencyLink<kRelease, kAcquire, kSlots, 2>>();
+    case LowLatencyLinkFault::none:
+      break;
+  }
+  return holds<LowLatencyLink<kRelease, kAcquire, kSlots, kBoth>>();
 }
 
 bool low_latency_holds(LowLatencyFault fault) {

@@ -10,6 +10,17 @@ namespace collmark::model {
 enum class LinkFault { none, relaxed_tail, relaxed_head, relaxed_wait, credit_too_many };
 [[nodiscard]] bool link_holds(LinkFault fault);
 
+/// The same with lines that carry their flags, two words in each: their accesses are relaxed, and there is no tail.
+enum class LowLatencyLinkFault {
+  none,
+  relaxed_head,
+  relaxed_wait,
+  credit_too_many,
+  first_flag_only,
+  second_flag_only
+};
+[[nodiscard]] bool low_latency_link_holds(LowLatencyLinkFault fault);
+
 /// kernels/block.hpp: all ranks meet before they read each other's data, and again before they change it.
 enum class MeetingFault { none, relaxed_arrival, relaxed_wait, none_at_the_end };
 [[nodiscard]] bool meeting_holds(MeetingFault fault);

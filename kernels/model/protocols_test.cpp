@@ -13,6 +13,15 @@ TEST(ModelOfALink, HoldsAndNoOrderOrCreditCanBeSpared) {
   EXPECT_FALSE(link_holds(LinkFault::credit_too_many));
 }
 
+TEST(ModelOfALowLatencyLink, HoldsWithRelaxedWordsAndNoFlagCreditOrOrderOfCreditsCanBeSpared) {
+  EXPECT_TRUE(low_latency_link_holds(LowLatencyLinkFault::none));
+  EXPECT_FALSE(low_latency_link_holds(LowLatencyLinkFault::relaxed_head));
+  EXPECT_FALSE(low_latency_link_holds(LowLatencyLinkFault::relaxed_wait));
+  EXPECT_FALSE(low_latency_link_holds(LowLatencyLinkFault::credit_too_many));
+  EXPECT_FALSE(low_latency_link_holds(LowLatencyLinkFault::first_flag_only));
+  EXPECT_FALSE(low_latency_link_holds(LowLatencyLinkFault::second_flag_only));
+}
+
 TEST(ModelOfAMeeting, HoldsAndNeitherOrderNorEndCanBeSpared) {
   EXPECT_TRUE(meeting_holds(MeetingFault::none));
   EXPECT_FALSE(meeting_holds(MeetingFault::relaxed_arrival));

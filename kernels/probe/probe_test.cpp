@@ -12,20 +12,27 @@ namespace collmark {
 namespace {
 
 /// Between them they run every line of every kernel.
-const std::vector<NamedKernel> kKernels{{Collective::all_reduce, "ring"},
-                                        {Collective::all_reduce, "one_shot"},
-                                        {Collective::all_reduce, "one_shot/LL"},
-                                        {Collective::all_reduce, "two_shot"},
-                                        {Collective::all_reduce, "two_shot/LL"},
-                                        {Collective::all_reduce, "parameter_server"},
-                                        {Collective::all_reduce, "double_binary_tree:3"},
-                                        {Collective::reduce_scatter, "ring"},
-                                        {Collective::all_gather, "ring"},
-                                        {Collective::reduce, "chain:3"},
-                                        {Collective::broadcast, "binomial"},
-                                        {Collective::all_reduce, "ring_interpreted"},
-                                        {Collective::all_reduce, "one_shot_interpreted"},
-                                        {Collective::all_reduce, "recursive_doubling_interpreted"}};
+using C = Collective;
+const std::vector<NamedKernel> kKernels{{C::all_reduce, "ring"},
+                                        {C::all_reduce, "one_shot"},
+                                        {C::all_reduce, "one_shot/LL"},
+                                        {C::all_reduce, "two_shot"},
+                                        {C::all_reduce, "two_shot/LL"},
+                                        {C::all_reduce, "parameter_server"},
+                                        {C::all_reduce, "double_binary_tree:3"},
+                                        {C::reduce_scatter, "ring"},
+                                        {C::all_gather, "ring"},
+                                        {C::reduce, "chain:3"},
+                                        {C::broadcast, "binomial"},
+                                        {C::all_reduce, "ring/LL"},
+                                        {C::all_reduce, "double_binary_tree:3/LL"},
+                                        {C::reduce_scatter, "ring/LL"},
+                                        {C::all_gather, "ring/LL"},
+                                        {C::reduce, "chain:3/LL"},
+                                        {C::broadcast, "binomial/LL"},
+                                        {C::all_reduce, "ring_interpreted"},
+                                        {C::all_reduce, "one_shot_interpreted"},
+                                        {C::all_reduce, "recursive_doubling_interpreted"}};
 
 /// Compares a buffer with a pattern, each thread's last element wrong; what is wrong with the verdict, empty if nothing.
 std::string misjudged(grid::Engine engine, std::uint64_t seed) {

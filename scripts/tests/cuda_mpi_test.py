@@ -10,7 +10,9 @@ from mpi_support import MpiSweep, each_behind_its_own
 from program import PROGRAM
 from sweep_support import record_of, rows_of
 
-VARIANTS = "ring_interpreted,one_shot/LL,two_shot/LL,parameter_server/links"
+VARIANTS = (
+    "ring_interpreted,one_shot/LL,two_shot/LL,parameter_server/links,ring/LL,double_binary_tree/LL,parameter_server/LL"
+)
 ONE = [*SMALL, "--sizes", "1K", "--algorithm", "ring"]
 # So that a rank can be killed in the midst of it.
 ENDLESS = ["--backend", "cuda", "--threads", "4", "--channels", "1", "--ranks", "2", "--sizes", "64:4K:x2",

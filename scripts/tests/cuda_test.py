@@ -64,7 +64,7 @@ class Rows(CudaTest):
         self.assert_all_ok(rows)
 
     def test_variants_of_kernels_have_names_of_their_own(self):
-        names = "ring,ring_interpreted,one_shot/LL,parameter_server/links,ring/graph,one_shot/LL/graph"
+        names = "ring,ring_interpreted,one_shot/LL,parameter_server/links,ring/graph,one_shot/LL/graph,ring/LL"
         rows, _ = self.run_sweep(*SMALL, "--ranks", "3", "--sizes", "64", "--algorithm", names)
         self.assertEqual(sorted(row["algorithm"] for row in rows), sorted(names.split(",")))
         self.assert_all_ok(rows)
