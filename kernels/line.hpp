@@ -18,12 +18,12 @@ inline constexpr std::int64_t kLineBytes = 16, kDataOfLine = 8;
 
 /// The data of a line.
 template <class T>
-using Word = Pack<T, kDataOfLine>;
+using LineData = Pack<T, kDataOfLine>;
 
 /// That `count` elements fill.
 template <class T>
 COLLMARK_DEVICE std::int64_t lines_of(std::int64_t count) {
-  return (count + Word<T>::kSize - 1) / Word<T>::kSize;
+  return (count + LineData<T>::kSize - 1) / LineData<T>::kSize;
 }
 /// Bytes of them, and of the elements alone.
 template <class T>
@@ -39,22 +39,22 @@ COLLMARK_DEVICE std::uint64_t* line_at(std::uint64_t* first, std::int64_t i) {
   return first + i * (kLineBytes / 8);
 }
 
-/// Word `i` of a run of elements; zeros beyond its end.
+/// What line `i` of a run of elements carries; zeros beyond its end.
 template <class T>
-COLLMARK_DEVICE Word<T> word_of(const T* data, std::int64_t i, std::int64_t count) {
-  Word<T> word{};
-  for (int k = 0; k < Word<T>::kSize; ++k)
-    if (i * Word<T>::kSize + k < count) word.element[k] = data[i * Word<T>::kSize + k];
+COLLMARK_DEVICE LineData<T> word_of(const T* data, std::int64_t i, std::int64_t count) {
+  LineData<T> word{};
+  for (int k = 0; k < LineData<T>::kSize; ++k)
+    if (i * LineData<T>::kSize + k < count) word.element[k] = data[i * LineData<T>::kSize + k];
   return word;
 }
 template <class T>
-COLLMARK_DEVICE void put(const Word<T>& word, T* data, std::int64_t i, std::int64_t count) {
-  for (int k = 0; k < Word<T>::kSize; ++k)
-    if (i * Word<T>::kSize + k < count) data[i * Word<T>::kSize + k] = word.element[k];
+COLLMARK_DEVICE void put(const LineData<T>& word, T* data, std::int64_t i, std::int64_t count) {
+  for (int k = 0; k < LineData<T>::kSize; ++k)
+    if (i * LineData<T>::kSize + k < count) data[i * LineData<T>::kSize + k] = word.element[k];
 }
 
 template <class T>
-COLLMARK_DEVICE void send_word(const Word<T>& word, std::uint64_t* line, std::uint32_t flag) {
+COLLMARK_DEVICE void send_word(const LineData<T>& word, std::uint64_t* line, std::uint32_t flag) {
   std::uint64_t data;
   std::memcpy(&data, &word, sizeof data);
   const std::uint64_t above = std::uint64_t{flag} << 32;
@@ -64,7 +64,7 @@ COLLMARK_DEVICE void send_word(const Word<T>& word, std::uint64_t* line, std::ui
 /// The data of a line when it has come; false if it never does.
 template <class T>
 COLLMARK_DEVICE bool receive_word(std::uint64_t* line, std::uint32_t flag, const Patience& patience,
-                                  Word<T>* word) {
+                                  LineData<T>* word) {
   std::uint64_t a, b;
   const auto here = [&] {
     load_words(line, &a, &b);

@@ -165,10 +165,10 @@ class Links {
       note_pass(kAdds<kOwn> * data_bytes<T>(x.count) + from.count() * line_bytes<T>(x.count),
                 kKeeps<kOwn> * data_bytes<T>(x.count) + to.count() * line_bytes<T>(x.count));
     for (std::int64_t i = thread_index(); i < lines_of<T>(x.count); i += thread_count()) {
-      Word<T> word{};
+      LineData<T> word{};
       if (kAdds<kOwn> != 0) word = word_of(own(block_.view().inputs, x), i, x.count);
       for (int s = 0; s < from.count(); ++s) {
-        Word<T> theirs;
+        LineData<T> theirs;
         const Patience patience = block_.patience(from[s], step);
         if (!receive_word(line_at(here[s], i), flags[s], patience, &theirs)) return false;
         word = s + kAdds<kOwn> == 0 ? theirs : combined_units(what.op, word, theirs);

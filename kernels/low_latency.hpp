@@ -32,14 +32,14 @@ class Inboxes {
     for (std::int64_t i = thread_index(); i < lines_of<T>(count); i += thread_count())
       send_word(word_of(data, i, count), line_at(box, i), epoch_);
   }
-  /// Word `i` of this rank's run to a peer's inbox.
-  COLLMARK_DEVICE void send(int round, int peer, std::int64_t i, const Word<T>& word) const {
+  /// The same for one line.
+  COLLMARK_DEVICE void send(int round, int peer, std::int64_t i, const LineData<T>& word) const {
     send_word(word, line_at(lines(peer, round, block_.rank()), i), epoch_);
   }
 
   /// Line `i` of what `sender` sends here, when it has come; false if it never does.
   COLLMARK_DEVICE bool receive(int round, int sender, std::int64_t i, int step,
-                               Word<T>* word) const {
+                               LineData<T>* word) const {
     return receive_word(line_at(lines(block_.rank(), round, sender), i), epoch_,
                         block_.patience(sender, step), word);
   }
@@ -66,11 +66,11 @@ class Inboxes {
 /// Line `i` of everybody, added in rank order; false if one never comes.
 template <class T>
 COLLMARK_DEVICE bool receive_all(const Block& me, const Inboxes<T>& boxes, std::int64_t i,
-                                 Word<T>* sum) {
+                                 LineData<T>* sum) {
   const Reduction& what = me.job().what;
   if (!boxes.receive(0, 0, i, 0, sum)) return false;
   for (int sender = 1; sender < me.job().ranks; ++sender) {
-    Word<T> word;
+    LineData<T> word;
     if (!boxes.receive(0, sender, i, 0, &word)) return false;
     *sum = combined_units(what.op, *sum, word);
   }
@@ -88,7 +88,7 @@ COLLMARK_KERNEL void one_shot_ll_all_reduce(Job job) {
   for (int d = 0; d < job.ranks; ++d)  // everybody begins with another peer
     boxes.send(0, (me.rank() + d) % job.ranks, in, x.count);
   for (std::int64_t i = thread_index(); i < lines_of<T>(x.count); i += thread_count()) {
-    Word<T> sum;
+    LineData<T> sum;
     if (!receive_all(me, boxes, i, &sum)) break;
     put(sum, out, i, x.count);
   }
@@ -115,14 +115,14 @@ COLLMARK_KERNEL void two_shot_ll_all_reduce(Job job) {
   const Part mine = me.chunk<T>(me.rank());
   bool all = true;
   for (std::int64_t i = thread_index(); all && i < lines_of<T>(mine.count); i += thread_count()) {
-    Word<T> sum;
+    LineData<T> sum;
     all = receive_all(me, boxes, i, &sum);
     for (int d = 0; all && d < job.ranks; ++d) boxes.send(1, (me.rank() + d) % job.ranks, i, sum);
   }
   for (int owner = 0; all && owner < job.ranks; ++owner) {
     const Part x = me.chunk<T>(owner);
     for (std::int64_t i = thread_index(); all && i < lines_of<T>(x.count); i += thread_count()) {
-      Word<T> word;
+      LineData<T> word;
       all = boxes.receive(1, owner, i, 1, &word);
       if (all) put(word, out + x.offset, i, x.count);
     }
