@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 
+#include "bench/own_cores.hpp"
 #include "bench/statistics.hpp"
 #include "collectives/error.hpp"
 #include "collectives/mpi/shared_window.hpp"
@@ -32,7 +33,7 @@ HostTeam::HostTeam(MPI_Comm world) : MpiTeam(on_this_host(world)) {
     throw Error(ErrorKind::usage,
                 fmt::format("all {} ranks must be on one host, {} are", all, ranks()));
   // Each rank may see other cores. All must come to the same answer: a start has one barrier or two.
-  crowded_ = static_cast<std::size_t>(ranks()) > cores_of_all(handle()).size();
+  crowded_ = ranks() > ranks_with_own_core(cores_of_each(handle()));
   if (crowded_) spins_ = 60;
 
   const int counters = ceil_log2(ranks()) + 2;

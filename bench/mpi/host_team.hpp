@@ -21,7 +21,7 @@ class HostTeam final : public MpiTeam {
   void barrier() override;
   [[nodiscard]] Start start_together() override;
 
-  /// More ranks than cores that any of them may run on: they take turns. The same at all ranks.
+  /// Not every rank can have a core to itself among those that it may run on: some take turns. The same at all ranks.
   [[nodiscard]] bool crowded() const { return crowded_; }
 
   /// One-way time of a flag between ranks 0 and 1 [ns], the median of a few hundred round trips; all ranks

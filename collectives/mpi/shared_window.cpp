@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 #include <memory>
+#include <set>
 
 #include "collectives/catalogue.hpp"
 #include "topologies/host.hpp"
@@ -91,18 +92,30 @@ SharedWindow::~SharedWindow() {
   MPI_Win_free(&handle_);
 }
 
-std::vector<int> cores_of_all(MPI_Comm comm) {
-  std::array<unsigned char, 1024> allowed{};  // [core]
+std::vector<std::vector<int>> cores_of_each(MPI_Comm comm) {
+  using Allowed = std::array<unsigned char, 1024>;  // [core]
+  Allowed mine{};
   for (const int core : this_host().cores)
-    if (static_cast<std::size_t>(core) < allowed.size())
-      allowed[static_cast<std::size_t>(core)] = 1;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, allowed.data(), static_cast<int>(allowed.size()), MPI_BYTE,
-                          MPI_BOR, comm),
-            "MPI_Allreduce");
-  std::vector<int> cores;
-  for (std::size_t core = 0; core < allowed.size(); ++core)
-    if (allowed[core] != 0) cores.push_back(static_cast<int>(core));
+    if (static_cast<std::size_t>(core) < mine.size()) mine[static_cast<std::size_t>(core)] = 1;
+  int ranks = 0;
+  check_mpi(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
+  std::vector<Allowed> all(static_cast<std::size_t>(ranks));
+  check_mpi(
+      MPI_Allgather(mine.data(), sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm),
+      "MPI_Allgather");
+  std::vector<std::vector<int>> cores;
+  for (const Allowed& allowed : all) {
+    cores.emplace_back();
+    for (std::size_t core = 0; core < allowed.size(); ++core)
+      if (allowed[core] != 0) cores.back().push_back(static_cast<int>(core));
+  }
   return cores;
+}
+
+std::vector<int> cores_of_all(MPI_Comm comm) {
+  std::set<int> all;
+  for (const std::vector<int>& its : cores_of_each(comm)) all.insert(its.begin(), its.end());
+  return {all.begin(), all.end()};
 }
 
 }  // namespace collmark
