@@ -35,6 +35,7 @@ struct Case {
   int root = 0;
   Placement placement = Placement::in_place;
   MeasureOptions measure = {};
+  GpuTuning tuning = {};  // cuda: what is asked of its kernels
 
   [[nodiscard]] Bytes size() const {
     return {count.value * static_cast<std::int64_t>(size_of(dtype))};
@@ -67,7 +68,7 @@ struct CaseResult {
   // Of GPUs:
   std::string device = {};                       // name of the first
   std::optional<int> devices = {};               // that the ranks share
-  std::string tuning = {};                       // of the kernels, "channels=8 threads=512 ..."
+  std::string tuning = {};                       // that ran, "channels=8 threads=512 ..."
   GpuCondition gpu_before = {}, gpu_after = {};  // of all of them, the worst
 };
 
@@ -114,7 +115,6 @@ struct BackendOptions {
   std::chrono::milliseconds timeout{30'000};  // of any single wait
   std::string hostfile = {};                  // mpi: for mpirun; empty means this host
   std::string launcher_arguments = {};        // mpi: for mpirun, as a shell would split them
-  GpuTuning gpu = {};                         // cuda: what is not left to it
   bool processes = false;  // cuda, nccl: one for each rank, though no launcher started us
   bool registers = false;  // nccl: a case will want registered buffers
   std::shared_ptr<MpiLaunch> job = {};  // that this process has joined already, if it has

@@ -164,6 +164,22 @@ std::optional<LinkCost> link_from_json(const Json& json) {
                   .gamma = json.at(2).get<double>()};
 }
 
+Json to_json(const GpuTuning& t) {
+  return {{"channels", or_null(t.channels)},
+          {"threads", or_null(t.threads)},
+          {"slots", or_null(t.slots)},
+          {"slot", or_null(t.slot)},
+          {"misaligned", or_null(t.misaligned)}};
+}
+
+GpuTuning tuning_from_json(const Json& json) {
+  return {.channels = maybe<int>(json.at("channels")),
+          .threads = maybe<int>(json.at("threads")),
+          .slots = maybe<int>(json.at("slots")),
+          .slot = maybe_bytes(json.at("slot")),
+          .misaligned = maybe<int>(json.at("misaligned"))};
+}
+
 }  // namespace
 
 Json to_json(const Case& c) {
@@ -175,7 +191,8 @@ Json to_json(const Case& c) {
           {"op", name(c.op)},
           {"root", c.root},
           {"placement", name(c.placement)},
-          {"measure", to_json(c.measure)}};
+          {"measure", to_json(c.measure)},
+          {"tuning", to_json(c.tuning)}};
 }
 
 Case case_from_json(const Json& json) {
@@ -187,7 +204,8 @@ Case case_from_json(const Json& json) {
           .op = named(json.at("op"), kReduceOps),
           .root = json.at("root").get<int>(),
           .placement = named(json.at("placement"), kPlacements),
-          .measure = options_from_json(json.at("measure"))};
+          .measure = options_from_json(json.at("measure")),
+          .tuning = tuning_from_json(json.at("tuning"))};
 }
 
 Json to_json(const CaseResult& r) {

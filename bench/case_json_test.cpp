@@ -30,7 +30,8 @@ Case unusual_case() {
                       .most_iterations = 11,
                       .time_budget = Seconds{0.1},
                       .narrow_enough = 1.0 / 3.0,
-                      .timer_call = Seconds{2.3e-8}}};
+                      .timer_call = Seconds{2.3e-8}},
+          .tuning = {.channels = 3, .slot = Bytes{std::int64_t{1} << 33}}};
 }
 
 CaseResult unusual_result() {

@@ -61,7 +61,7 @@ void CudaBackend::measure_into(CaseResult& result, const Case& c) {
   const KernelTask task = kernel_task(c);
   const TestHooks hooks = test_hooks_from_environment();
   const HostPatience patience{.timeout = options_.timeout, .interrupted = &interrupted_};
-  auto running = std::make_unique<Running>(*gpus_, task, options_.gpu);
+  auto running = std::make_unique<Running>(*gpus_, task, c.tuning);
   running->collective.set_looks(patience.looks());
   if (hooks.absent_rank) running->collective.leave_out(*hooks.absent_rank);
   try {

@@ -93,7 +93,7 @@ void CudaStepBackend::measure_into(StepResult& result, const StepCase& c, StepWo
                           .ranks = c.ranks(),
                           .payload = {.count = bucket.count, .dtype = bucket.dtype},
                           .placement = Placement::in_place};
-    auto all_reduce = std::make_unique<GpuCollective>(*gpus_, task, options_.gpu, std::move(place));
+    auto all_reduce = std::make_unique<GpuCollective>(*gpus_, task, c.tuning, std::move(place));
     all_reduce->set_looks(patience.looks());
     if (hooks.absent_rank) all_reduce->leave_out(*hooks.absent_rank);
     running->all_reduces.push_back(all_reduce.get());

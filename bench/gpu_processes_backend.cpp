@@ -9,7 +9,7 @@
 namespace collmark {
 
 GpuProcessesBackend::GpuProcessesBackend(GpuKernels kernels, const BackendOptions& options)
-    : kernels_(kernels), tuning_(options.gpu), job_(options), availability_(job_.availability()) {
+    : kernels_(kernels), job_(options), availability_(job_.availability()) {
   if (job_.joined() && availability_.here) ask_for_gpus();
 }
 
@@ -41,8 +41,7 @@ CaseResult GpuProcessesBackend::run(const Case& c) {
   }
   if (!availability_.here)
     return {.status = Status::skipped, .reason = availability_.reason, .algorithm = c.algorithm};
-  if (kernels_ == GpuKernels::nccl) return job_.run(NcclCase{.c = c, .launch = launch_});
-  return job_.run(GpuCase{.c = c, .tuning = tuning_});
+  return job_.run(GpuCase{.c = c, .kernels = kernels_, .launch = launch_});
 }
 
 bool gpu_ranks_are_processes(const BackendOptions& options) {

@@ -32,7 +32,6 @@ class GpuProcessesBackend : public Backend {
   void ask_for_gpus();
 
   GpuKernels kernels_;
-  GpuTuning tuning_;
   int launch_ = 0;
   MpiJob job_;
   Availability availability_;

@@ -2,27 +2,24 @@
 #pragma once
 
 #include <CLI/App.hpp>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kernels/gpu_tuning.hpp"
 
 namespace collmark {
 
 struct KernelFlags {
-  std::optional<int> channels = {}, threads = {}, slots = {}, misaligned = {};
-  std::string slot_bytes = {};
+  std::string channels = "auto", threads = "auto", slots = "auto", slot_bytes = "auto";  // lists
+  std::optional<int> misaligned = {};
 
-  /// Throws Error{usage}.
-  [[nodiscard]] GpuTuning tuning() const;
+  /// Every combination. Throws Error{usage}.
+  [[nodiscard]] std::vector<GpuTuning> tunings() const;
 };
 
 void declare_kernels(CLI::App& command, KernelFlags& flags);
 /// Of a command whose buffers are its kernels' own.
 void declare_misalignment(CLI::App& command, KernelFlags& flags);
-
-/// Adds what was asked for to a configuration.
-void add_tuning(nlohmann::json& json, const GpuTuning& tuning);
 
 }  // namespace collmark

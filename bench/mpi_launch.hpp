@@ -24,20 +24,15 @@ struct LinksOrder {
   Bytes copied{1 << 20};  // [1, 2^31)
 };
 
-/// A case whose ranks have a GPU each, for our kernels.
-struct GpuCase {
-  Case c = {};
-  GpuTuning tuning = {};
-};
-
-/// The same for NCCL. All ranks of the job hear of it: its communicators are split from one of all.
-struct NcclCase {
-  Case c = {};
-  int launch = 0;  // those of another launch are made anew
-};
-
 /// Whose kernels run on GPUs.
 enum class GpuKernels { ours, nccl };
+
+/// A case whose ranks have a GPU each. That of NCCL concerns all ranks of the job: its communicators are split from one of all.
+struct GpuCase {
+  Case c = {};
+  GpuKernels kernels = GpuKernels::ours;
+  int launch = 0;  // nccl: communicators of another launch are made anew
+};
 
 /// Ranks [0, ranks) say which GPU is theirs, and which NCCL, if that is to run there.
 struct GpusOrder {
@@ -53,13 +48,12 @@ struct RankGpu {
 };
 
 /// What the ranks of a job do together, and what comes of it: a CaseResult of a case, links of a LinksOrder, ...
-using MpiOrder = std::variant<Case, LinksOrder, GpuCase, GpusOrder, NcclCase>;
+using MpiOrder = std::variant<Case, LinksOrder, GpuCase, GpusOrder>;
 using MpiAnswer = std::variant<CaseResult, std::vector<PairLink>, std::vector<RankGpu>>;
 
 /// The case of an order, whoever runs it; null if it is none.
 [[nodiscard]] inline const Case* case_of(const MpiOrder& order) {
   if (const auto* const gpu = std::get_if<GpuCase>(&order)) return &gpu->c;
-  if (const auto* const nccl = std::get_if<NcclCase>(&order)) return &nccl->c;
   return std::get_if<Case>(&order);
 }
 

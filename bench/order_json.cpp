@@ -45,27 +45,8 @@ RankGpu gpu_from_json(const Json& json) {
           .library = json.at("library").get<std::string>()};
 }
 
-/// Only what was asked for.
-Json to_json(const GpuTuning& t) {
-  Json json = Json::object();
-  if (t.channels) json["channels"] = *t.channels;
-  if (t.threads) json["threads"] = *t.threads;
-  if (t.slots) json["slots"] = *t.slots;
-  if (t.slot) json["slot"] = t.slot->value;
-  if (t.misaligned) json["misaligned"] = *t.misaligned;
-  return json;
-}
-
-GpuTuning tuning_from_json(const Json& json) {
-  const auto number = [&](const char* key) {
-    return json.contains(key) ? std::optional(json.at(key).get<int>()) : std::nullopt;
-  };
-  return {.channels = number("channels"),
-          .threads = number("threads"),
-          .slots = number("slots"),
-          .slot = json.contains("slot") ? std::optional(Bytes{json.at("slot").get<std::int64_t>()})
-                                        : std::nullopt,
-          .misaligned = number("misaligned")};
+GpuKernels kernels_from_json(const Json& is_nccl) {
+  return is_nccl.get<bool>() ? GpuKernels::nccl : GpuKernels::ours;
 }
 
 template <class Item>
@@ -80,11 +61,12 @@ Json list_of(const std::vector<Item>& items) {
 Json to_json(const MpiOrder& order) {
   if (const Case* const c = std::get_if<Case>(&order)) return {{"case", to_json(*c)}};
   if (const auto* const gpu = std::get_if<GpuCase>(&order))
-    return {{"gpu_case", {{"case", to_json(gpu->c)}, {"tuning", to_json(gpu->tuning)}}}};
+    return {{"gpu_case",
+             {{"case", to_json(gpu->c)},
+              {"nccl", gpu->kernels == GpuKernels::nccl},
+              {"launch", gpu->launch}}}};
   if (const auto* const gpus = std::get_if<GpusOrder>(&order))
     return {{"gpus", {{"ranks", gpus->ranks}, {"nccl", gpus->kernels == GpuKernels::nccl}}}};
-  if (const auto* const nccl = std::get_if<NcclCase>(&order))
-    return {{"nccl_case", {{"case", to_json(nccl->c)}, {"launch", nccl->launch}}}};
   const auto& links = std::get<LinksOrder>(order);
   return {{"links", {{"ranks", links.ranks}, {"copied", links.copied.value}}}};
 }
@@ -94,16 +76,13 @@ MpiOrder order_from_json(const Json& json) {
   if (json.contains("gpu_case")) {
     const Json& gpu = json.at("gpu_case");
     return GpuCase{.c = case_from_json(gpu.at("case")),
-                   .tuning = tuning_from_json(gpu.at("tuning"))};
-  }
-  if (json.contains("nccl_case")) {
-    const Json& nccl = json.at("nccl_case");
-    return NcclCase{.c = case_from_json(nccl.at("case")), .launch = nccl.at("launch").get<int>()};
+                   .kernels = kernels_from_json(gpu.at("nccl")),
+                   .launch = gpu.at("launch").get<int>()};
   }
   if (json.contains("gpus")) {
     const Json& gpus = json.at("gpus");
     return GpusOrder{.ranks = gpus.at("ranks").get<int>(),
-                     .kernels = gpus.at("nccl").get<bool>() ? GpuKernels::nccl : GpuKernels::ours};
+                     .kernels = kernels_from_json(gpus.at("nccl"))};
   }
   const Json& links = json.at("links");
   return LinksOrder{.ranks = links.at("ranks").get<int>(),

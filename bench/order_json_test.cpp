@@ -23,18 +23,15 @@ TEST(OrderJson, ACaseAndALinksOrderComeBackAsWhatTheyWere) {
   EXPECT_EQ(ranks_of(other), 7);
 }
 
-TEST(OrderJson, OrdersForGpusComeBackWithWhatWasAskedForAndNoMore) {
+TEST(OrderJson, OrdersForGpusComeBackWithWhatIsAskedOfTheirKernels) {
   Case c;
   c.ranks = 4;
-  const GpuCase asked{.c = c, .tuning = {.channels = 3, .slot = Bytes{64}, .misaligned = 1}};
-  const MpiOrder back = order_from_json(through_text(to_json(MpiOrder{asked})));
+  c.tuning = {.channels = 3, .slot = Bytes{64}, .misaligned = 1};
+  const MpiOrder back = order_from_json(through_text(to_json(MpiOrder{GpuCase{.c = c}})));
   const auto& gpu = std::get<GpuCase>(back);
   EXPECT_EQ(ranks_of(back), 4);
-  EXPECT_EQ(gpu.tuning.channels, 3);
-  EXPECT_EQ(gpu.tuning.slot, Bytes{64});
-  EXPECT_EQ(gpu.tuning.misaligned, 1);
-  EXPECT_FALSE(gpu.tuning.threads.has_value());
-  EXPECT_FALSE(gpu.tuning.slots.has_value());
+  EXPECT_EQ(gpu.c.tuning, c.tuning);
+  EXPECT_EQ(gpu.kernels, GpuKernels::ours);
   EXPECT_EQ(ranks_of(order_from_json(through_text(to_json(MpiOrder{GpusOrder{.ranks = 6}})))), 6);
 }
 
@@ -46,10 +43,12 @@ TEST(OrderJson, OrdersForNcclComeBackAndAreNoneForOurKernels) {
   }
   Case c;
   c.ranks = 3;
-  const MpiOrder back = order_from_json(through_text(to_json(MpiOrder{NcclCase{c, 7}})));
-  EXPECT_EQ(std::get<NcclCase>(back).launch, 7);
+  const MpiOrder back =
+      order_from_json(through_text(to_json(MpiOrder{GpuCase{c, GpuKernels::nccl, 7}})));
+  EXPECT_EQ(std::get<GpuCase>(back).kernels, GpuKernels::nccl);
+  EXPECT_EQ(std::get<GpuCase>(back).launch, 7);
   EXPECT_EQ(ranks_of(back), 3);
-  EXPECT_EQ(case_of(back), &std::get<NcclCase>(back).c);
+  EXPECT_EQ(case_of(back), &std::get<GpuCase>(back).c);
 }
 
 TEST(OrderJson, WhoHasWhichGpuComesBack) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <ctime>
 
+#include "bench/gpu_knobs.hpp"
 #include "bench/table.hpp"
 #include "collectives/closed_form.hpp"
 
@@ -125,6 +126,7 @@ constexpr RecordColumn kColumns[] = {
        const auto held_back = worst(r.result.gpu_before, r.result.gpu_after).held_back;
        return held_back ? throttling(*held_back) : std::string();
      }},
+    {"asked_tuning", [](const Record& r) { return text(asked_text(r.c.tuning)); }},
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ TEST(Record, HeaderIsTheContract) {
       "wire_bytes_busiest,wire_bytes_formula,rounds,messages_busiest,model_us,mode,cache,pages,"
       "batch,flag_ns,disturbed,late_starts,oversubscribed,wrong,status,reason,"
       "flag_after_ns,device,devices,tuning,sm_mhz,sm_after_mhz,memory_mhz,memory_after_mhz,power_w,"
-      "power_after_w,temperature_c,temperature_after_c,throttled\n");
+      "power_after_w,temperature_c,temperature_after_c,throttled,asked_tuning\n");
 }
 
 /// 1 MiB of f32 all-reduced by 4 ranks in 8 us.
@@ -60,7 +60,7 @@ TEST(Record, RowOfACaseThatRan) {
       "1,20261129T190500-3f9c,2,17,2026-11-29T19:05:00Z,host,threads,collmark,all_reduce,ring,"
       "4,1,1048576,262144,f32,sum,,in_place,,262144,10,7,interval,7,8,7,9.25,8.03571,8.875,,"
       "9.25,131.072,196.608,1572864,1572864,6,6,9.5,latency,touched,huge,1,58.25,1,0,0,0,ok,,"
-      "60,,,,,,,,,,,,\n");
+      "60,,,,,,,,,,,,,\n");
 }
 
 TEST(Record, OfAGpuNamesTheDeviceAndHowItsKernelsWereTuned) {
@@ -72,6 +72,15 @@ TEST(Record, OfAGpuNamesTheDeviceAndHowItsKernelsWereTuned) {
   EXPECT_EQ(table.cell(0, "device"), "NVIDIA H100");
   EXPECT_EQ(table.cell(0, "devices"), "2");
   EXPECT_EQ(table.cell(0, "tuning"), "channels=8 threads=512");
+}
+
+TEST(Record, WhatWasAskedOfKernelsIsInTheRowOfACaseThatDidNotRun) {
+  Record r = example();
+  r.c.tuning = {.channels = 4096, .slot = Bytes{1 << 14}};
+  r.result = {.status = Status::skipped, .reason = "too many blocks"};
+  const CsvTable table = CsvTable::parse(csv_header() + csv_row(r), "x.csv");
+  EXPECT_EQ(table.cell(0, "asked_tuning"), "channels=4096 slot_bytes=16384");
+  EXPECT_EQ(table.cell(0, "tuning"), "");
 }
 
 TEST(Record, WhatHeldTheClocksOfAGpuBackBeforeOrAfterIsInTheRow) {
@@ -98,7 +107,7 @@ TEST(Record, SkippedCaseHasItsIdentityAndReasonAndNoNumbers) {
   EXPECT_EQ(csv_row(r),
             "1,20261129T190500-3f9c,2,17,2026-11-29T19:05:00Z,host,threads,,all_reduce,ring,4,1,"
             "1048576,262144,f32,sum,,in_place,,,,,,,,,,,,,,,,,,,,,latency,touched,,,,,,0,,skipped,"
-            "\"needs 4 GiB, of memory, \"\"2 GiB\"\" are available\",,,,,,,,,,,,,\n");
+            "\"needs 4 GiB, of memory, \"\"2 GiB\"\" are available\",,,,,,,,,,,,,,\n");
 }
 
 TEST(Record, FailedCaseWithoutAResultToLookAt_SaysNothingOfWrongElements) {

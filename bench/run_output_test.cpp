@@ -180,6 +180,53 @@ TEST(SweepComparison, FastestIsMarkedWhereRanksDifferAndHaveCoresOfTheirOwn) {
   EXPECT_EQ(comparison({crowded, timed_record("two_shot", 4, 2e-6)}).find('*'), std::string::npos);
 }
 
+Record tuned_record(std::string algorithm, GpuTuning tuning, double seconds) {
+  Record r = timed_record(std::move(algorithm), 4, seconds);
+  r.backend = "cuda";
+  r.c.tuning = tuning;
+  return r;
+}
+
+TEST(SweepTable, KnobsThatAreTurnedGetAColumnEach_AndSayNothingOfOtherBackends) {
+  SweepConfig config;
+  config.backends = {"threads", "cuda"};
+  config.algorithms = {"ring"};
+  config.tunings = {{.threads = 256}, {.channels = 8, .threads = 256}};
+  const SweepTable table(config);
+  EXPECT_TRUE(table.header().starts_with("backend  ranks      size  algorithm  channels      time"))
+      << table.header();
+  const auto row = [&](const Record& r) { return table.row(r).substr(0, 55); };
+  EXPECT_EQ(row(tuned_record("ring", config.tunings[0], 2e-6)),
+            "cuda         4     4 KiB  ring           auto      2 us");
+  EXPECT_EQ(row(tuned_record("ring", config.tunings[1], 2e-6)),
+            "cuda         4     4 KiB  ring              8      2 us");
+  EXPECT_EQ(row(timed_record("ring", 4, 2e-6)),
+            "threads      4     4 KiB  ring                     2 us");
+  config.backends = {"threads"};
+  EXPECT_EQ(SweepTable(config).header().find("channels"), std::string::npos);
+}
+
+TEST(SweepComparison, TuningsAreLinesOfTheirOwn_AndTheFastestOfASizeIsMarked) {
+  const GpuTuning one{.threads = 256}, other{.channels = 16, .threads = 256},
+      third{.channels = 8, .threads = 256};
+  EXPECT_EQ(comparison({tuned_record("ring", one, 4e-6), tuned_record("ring", other, 1e-6),
+                        tuned_record("two_shot", other, 3e-6), tuned_record("ring", third, 2e-6),
+                        tuned_record("ring", third, 2e-6), tuned_record("two_shot", one, 3e-6)}),
+            "\nall_reduce on cuda, 4 ranks, f32 sum, in_place, touched, latency\n"
+            " size  channels    ring  two_shot\n"
+            "4 KiB      auto    4 us      3 us\n"
+            "4 KiB         8    2 us         -\n"
+            "4 KiB        16  1 us *      3 us\n"
+            "* the fastest of its size\n");
+}
+
+TEST(SweepComparison, TwoTuningsOfOneAlgorithmAreCompared_OneIsNot) {
+  const Record one = tuned_record("ring", {.slots = 2}, 4e-6);
+  EXPECT_EQ(comparison({one, one}), "");
+  EXPECT_NE(comparison({one, tuned_record("ring", {.slots = 4}, 4e-6)}).find("slots"),
+            std::string::npos);
+}
+
 TEST(SweepComparison, OneAlgorithmIsNotComparedAndFailuresDoNotCount) {
   EXPECT_EQ(comparison({timed_record("ring", 4, 3e-6)}), "");
   Record wrong = timed_record("two_shot", 4, 1e-9);

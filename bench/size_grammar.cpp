@@ -13,14 +13,10 @@ namespace {
 
 using Value = std::int64_t;
 
-/// What differs between the two uses of the grammar.
-struct Kind {
-  std::string_view noun;  // "size"
-  Value least;
-  Value most;
-};
-constexpr Kind kSize{"size", 0, std::numeric_limits<Value>::max()};
-constexpr Kind kRankCount{"rank count", 1, std::numeric_limits<int>::max()};
+constexpr ListKind kSize{.noun = "size",
+                         .step_wanted = "a range of sizes needs a step such as ':x2' or ':+1M'"};
+constexpr ListKind kRankCount{
+    .noun = "rank count", .least = 1, .most = std::numeric_limits<int>::max()};
 
 constexpr int kMostFractionDigits = 9;  // 10^9 * 2^30 still fits a Value
 
@@ -29,7 +25,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 /// Reads one list from left to right; `at_` is where the caret of an error stands.
 class Reader {
  public:
-  Reader(std::string_view text, const Kind& kind) : text_(text), kind_(kind) {}
+  Reader(std::string_view text, const ListKind& kind) : text_(text), kind_(kind) {}
 
   Value single() {
     const Value value = bounded_value();
@@ -38,12 +34,20 @@ class Reader {
   }
 
   std::vector<Value> list() {
-    item();
-    while (!done()) {
-      if (!take(',')) fail(at_, "expected ',', ':' or the end here; units are K, M and G (1024)");
-      item();
-    }
+    items([this] { item(); });
     return std::move(values_);
+  }
+
+  std::vector<std::optional<Value>> list_or_auto() {
+    items([this] {
+      if (!text_.substr(at_).starts_with(kAuto)) return item();
+      add(kAutomatic, at_);
+      at_ += kAuto.size();
+    });
+    std::vector<std::optional<Value>> all;
+    for (const Value v : values_)
+      all.push_back(v == kAutomatic ? std::nullopt : std::optional<Value>(v));
+    return all;
   }
 
  private:
@@ -56,6 +60,15 @@ class Reader {
   [[nodiscard]] bool next_is(char c) const { return !done() && text_[at_] == c; }
   bool take(char c) { return next_is(c) ? (++at_, true) : false; }
 
+  template <class Item>
+  void items(Item next) {
+    next();
+    while (!done()) {
+      if (!take(',')) fail(at_, "expected ',', ':' or the end here; units are K, M and G (1024)");
+      next();
+    }
+  }
+
   void item() {
     const std::size_t from = at_;
     const Value start = bounded_value();
@@ -64,7 +77,7 @@ class Reader {
     const Value end = bounded_value();
     if (end < start) fail(at_end, "the end of a range is not below its start");
     if (!take(':')) {
-      if (&kind_ == &kSize) fail(at_, "a range of sizes needs a step such as ':x2' or ':+1M'");
+      if (!kind_.step_wanted.empty()) fail(at_, kind_.step_wanted);
       return add_range({start, end, from}, [](Value v) { return v + 1; });
     }
     if (take('x')) return multiplied({start, end, from});
@@ -164,10 +177,12 @@ class Reader {
     return Value{1} << (10 * (power + 1));
   }
 
-  static constexpr Value kBeyond = -1;
+  static constexpr Value kBeyond = -1;     // the end of a range
+  static constexpr Value kAutomatic = -2;  // both are no value: none is below 0
+  static constexpr std::string_view kAuto = "auto";
 
   std::string_view text_;
-  const Kind& kind_;
+  const ListKind& kind_;
   std::size_t at_ = 0;
   std::vector<Value> values_ = {};
   std::unordered_set<Value> seen_ = {};
@@ -183,6 +198,11 @@ std::vector<Bytes> parse_sizes(std::string_view text) {
   sizes.reserve(values.size());
   for (const Value v : values) sizes.push_back({v});
   return sizes;
+}
+
+std::vector<std::optional<std::int64_t>> parse_numbers_or_auto(std::string_view text,
+                                                               const ListKind& kind) {
+  return Reader(text, kind).list_or_auto();
 }
 
 std::vector<int> parse_ranks(std::string_view text) {

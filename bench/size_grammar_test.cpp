@@ -127,6 +127,41 @@ TEST(RankGrammar, RefusesWhatIsNoRankCount) {
   EXPECT_THAT(refusal(parse_ranks, "all"), HasSubstr("expected a number"));
 }
 
+constexpr ListKind kOddNumber{.noun = "--knob", .least = 2, .most = 4096, .step_wanted = {}};
+constexpr ListKind kStepped{.noun = "--knob", .least = 2, .most = 4096, .step_wanted = "say ':x2'"};
+
+std::vector<int> numbers_or_0(std::string_view text) {
+  std::vector<int> numbers;
+  for (const auto value : parse_numbers_or_auto(text, kOddNumber))
+    numbers.push_back(static_cast<int>(value.value_or(0)));
+  return numbers;
+}
+
+TEST(NumbersOrAuto, AreListsOfTheOneGrammar_AndAutoAnywhereInThem) {
+  EXPECT_EQ(numbers_or_0("auto"), (std::vector{0}));
+  EXPECT_EQ(numbers_or_0("auto,8"), (std::vector{0, 8}));
+  EXPECT_EQ(numbers_or_0("8,auto,4,8,auto,4:16:x2,1K"), (std::vector{8, 0, 4, 16, 1024}));
+  EXPECT_EQ(numbers_or_0("2:5"), (std::vector{2, 3, 4, 5}));
+}
+
+TEST(NumbersOrAuto, RefuseWhatIsNone_WithTheirNameAndACaretUnderTheFault) {
+  const auto refused = [](const ListKind& kind) {
+    return [&kind](std::string_view text) { (void)parse_numbers_or_auto(text, kind); };
+  };
+  const auto none = refused(kOddNumber);
+  EXPECT_THAT(refusal(none, "1"), HasSubstr("cannot read --knob '1': the least --knob is 2"));
+  EXPECT_THAT(refusal(none, "8,5K"), HasSubstr("the largest --knob is 4096"));
+  EXPECT_THAT(refusal(none, "8:4"), HasSubstr("not below its start"));
+  EXPECT_THAT(refusal(none, "auto,x"), HasSubstr("expected a number"));
+  EXPECT_EQ(caret(refusal(none, "auto,x")), 5u);
+  EXPECT_EQ(caret(refusal(none, "autos")), 4u);
+  EXPECT_EQ(caret(refusal(none, "8,,4")), 2u);
+  EXPECT_EQ(caret(refusal(none, "8,auto,")), 7u);
+  EXPECT_EQ(caret(refusal(none, "auto:8")), 4u);
+  EXPECT_THAT(refusal(none, ""), HasSubstr("expected a number"));
+  EXPECT_THAT(refusal(refused(kStepped), "4:16"), HasSubstr("say ':x2'"));
+}
+
 TEST(SizeGrammar, SingleSizeRefusesLists) {
   EXPECT_EQ(caret(refusal(parse_size, "8,16")), 1u);
   EXPECT_EQ(caret(refusal(parse_size, "8:16:x2")), 1u);

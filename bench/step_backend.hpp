@@ -21,6 +21,7 @@ struct StepCase {
   std::string algorithm = "ring";
   Dtype dtype = Dtype::f32;  // of tensors without one of their own
   MeasureOptions measure = {};
+  GpuTuning tuning = {};  // cuda: what is asked of its kernels
 
   [[nodiscard]] int ranks() const { return config.ranks; }
 };

@@ -8,7 +8,7 @@
 #include <random>
 #include <utility>
 
-#include "bench/kernel_flags.hpp"
+#include "bench/gpu_knobs.hpp"
 #include "bench/library_name.hpp"
 #include "bench/nccl_name.hpp"
 #include "bench/shuffle.hpp"
@@ -54,7 +54,7 @@ nlohmann::json to_json(const StepConfig& config) {
   json["warmups"] =
       config.measure.warmups ? nlohmann::json(*config.measure.warmups) : "until stable";
   if (config.backend != "threads") json["backend"] = config.backend;  // files of before have none
-  add_tuning(json, config.gpu);
+  add_knobs(json, config.tunings);
   for (const auto& model : config.models)
     json["model"].push_back({{"name", model->name},
                              {"tensors", model->tensors.size()},
@@ -66,10 +66,11 @@ nlohmann::json to_json(const StepConfig& config) {
 }
 
 std::vector<StepCase> step_cases(const StepConfig& config) {
+  const std::vector<GpuTuning> tunings = tunings_on(config.backend, config.tunings);
   double most = static_cast<double>(config.launches);
   for (const std::size_t choices :
        {config.models.size(), config.policies.size(), std::max<std::size_t>(1, config.caps.size()),
-        config.ranks.size(), config.algorithms.size()})
+        config.ranks.size(), config.algorithms.size(), tunings.size()})
     most *= static_cast<double>(choices);
   require_plannable(most);
   for (const std::string& algorithm : config.algorithms)
@@ -86,12 +87,14 @@ std::vector<StepCase> step_cases(const StepConfig& config) {
           if (follows_splits(*policy)) bucket.split_after = config.split_after;
           (void)plan_buckets(*policy, model->tensors, bucket);  // refuses what cannot be planned
           for (const std::string& algorithm : config.algorithms)
-            cases.push_back({.model = model,
-                             .policy = policy,
-                             .config = bucket,
-                             .algorithm = algorithm,
-                             .dtype = config.dtype,
-                             .measure = config.measure});
+            for (const GpuTuning& tuning : tunings)
+              cases.push_back({.model = model,
+                               .policy = policy,
+                               .config = bucket,
+                               .algorithm = algorithm,
+                               .dtype = config.dtype,
+                               .measure = config.measure,
+                               .tuning = tuning});
         }
   return cases;
 }

@@ -21,7 +21,7 @@ struct StepConfig {
   std::vector<int> ranks = {2};
   Dtype dtype = Dtype::f32;
   int launches = 1;
-  GpuTuning gpu = {};  // of the cuda backend
+  std::vector<GpuTuning> tunings = {GpuTuning{}};  // of cuda: every combination of its knobs
   MeasureOptions measure = {};
   std::uint64_t seed = 1;
 };

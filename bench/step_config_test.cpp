@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -45,6 +46,18 @@ TEST(StepConfig, Plan_HoldsEveryCaseOncePerLaunch_InAnOrderThatTheSeedDecides) {
   EXPECT_EQ(order(plan_steps(config)), once) << "the same seed, the same order";
   config.seed = 2;
   EXPECT_NE(order(plan_steps(config)), once);
+}
+
+TEST(StepConfig, EveryTuningIsACaseOfItsOwnOnCuda_OnThreadsThereIsNone) {
+  StepConfig config = config_of({&bucket_policy("ddp")});
+  const std::size_t once = step_cases(config).size();
+  config.tunings = {{}, {.channels = 8}};
+  EXPECT_EQ(step_cases(config).size(), once);
+  config.backend = "cuda";
+  std::map<GpuTuning, std::size_t> planned;
+  for (const StepCase& c : step_cases(config)) ++planned[c.tuning];
+  EXPECT_EQ(planned, (std::map<GpuTuning, std::size_t>{{{}, once}, {{.channels = 8}, once}}));
+  EXPECT_EQ(to_json(config).at("channels"), (nlohmann::json{"auto", 8}));
 }
 
 TEST(StepConfig, SplitIndices_ReachMindsporeIndexOnly) {

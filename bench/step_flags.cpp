@@ -104,12 +104,6 @@ void declare(CLI::App& step, StepFlags& f) {
   declare_kernels(step, f.kernels);
 }
 
-BackendOptions StepFlags::backend_options() const {
-  BackendOptions options = RunFlags::backend_options();
-  options.gpu = kernels.tuning();
-  return options;
-}
-
 StepConfig config_from(const StepFlags& f) {
   const std::string backend = backend_from(f.backend);
   if (f.model.empty())
@@ -124,7 +118,7 @@ StepConfig config_from(const StepFlags& f) {
           .ranks = parse_ranks(f.ranks),
           .dtype = dtype,
           .launches = f.launches,
-          .gpu = f.kernels.tuning(),
+          .tunings = f.kernels.tunings(),
           .measure = f.measure_options(),
           .seed = f.seed};
 }

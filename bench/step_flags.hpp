@@ -21,8 +21,6 @@ struct StepFlags : RunFlags {
   std::string dtype = "f32";
   bool json = false;
   KernelFlags kernels = {};
-
-  [[nodiscard]] BackendOptions backend_options() const;
 };
 
 void declare(CLI::App& step, StepFlags& flags);

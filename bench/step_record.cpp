@@ -124,7 +124,8 @@ Case as_one_collective(const StepCase& c, Elements count, Dtype dtype) {
           .ranks = c.ranks(),
           .count = count,
           .dtype = dtype,
-          .measure = c.measure};
+          .measure = c.measure,
+          .tuning = c.tuning};
 }
 
 /// Empty if the literature has no formula for some bucket.

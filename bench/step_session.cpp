@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bench/csv_reader.hpp"
+#include "bench/gpu_knobs.hpp"
 #include "bench/json_text.hpp"
 #include "bench/output.hpp"
 #include "collectives/error.hpp"
@@ -18,6 +19,7 @@ StepPoint point_of(const StepRecord& r) {
           .policy = std::string(r.c.policy->name),
           .cap = cap_in_force(*r.c.policy, r.c.config, r.c.dtype),
           .algorithm = r.c.algorithm,
+          .tuning = asked_text(r.c.tuning),
           .ranks = r.c.ranks(),
           .step = Seconds(r.result.base.measurement.time.p50),
           .oversubscribed = r.result.base.oversubscribed,
@@ -45,11 +47,17 @@ nlohmann::json to_json(const StepRecord& r) {
                        {"planned_bytes", b.bucket.bytes().value},
                        {"sent_bytes", b.sent ? nlohmann::json(b.sent->value) : nullptr},
                        {"wire_us_p50", microseconds(b.phases.wire)}});
-  nlohmann::json json{{"launch", r.base.launch},        {"seq", r.base.seq},
-                      {"model", point.model},           {"policy", point.policy},
-                      {"bucket_bytes", nullptr},        {"algorithm", point.algorithm},
-                      {"ranks", point.ranks},           {"status", name(r.result.base.status)},
-                      {"reason", r.result.base.reason}, {"buckets", std::move(buckets)}};
+  nlohmann::json json{{"launch", r.base.launch},
+                      {"seq", r.base.seq},
+                      {"model", point.model},
+                      {"policy", point.policy},
+                      {"bucket_bytes", nullptr},
+                      {"algorithm", point.algorithm},
+                      {"asked_tuning", point.tuning},
+                      {"ranks", point.ranks},
+                      {"status", name(r.result.base.status)},
+                      {"reason", r.result.base.reason},
+                      {"buckets", std::move(buckets)}};
   if (point.cap) json["bucket_bytes"] = point.cap->value;
   if (r.result.base.status == Status::skipped || r.result.base.measurement.time.n == 0) return json;
   json["time_us_p50"] = microseconds(point.step);
@@ -71,6 +79,7 @@ std::vector<StepPoint> points_in(const std::string& csv, std::string_view run_id
                     .policy = rows.cell(i, "policy"),
                     .cap = {},
                     .algorithm = rows.cell(i, "algorithm"),
+                    .tuning = rows.cell(i, "asked_tuning"),
                     .ranks = static_cast<int>(rows.number(i, "ranks").value_or(0)),
                     .step = Seconds(rows.number(i, "time_us_p50").value_or(0) * 1e-6),
                     .oversubscribed = rows.cell(i, "oversubscribed") == "1",
@@ -119,9 +128,10 @@ void StepSession::begin(std::span<const PlannedStep> rest) {
 
 void StepSession::starting(const PlannedStep& planned) {
   const StepCase& c = planned.c;
-  progress_.show(
-      countdown_->state(fmt::format("{}, {}, cap {}, {}, {} ranks", c.model->name, c.policy->name,
-                                    cap_text(c), c.algorithm, c.ranks())));
+  const std::string tuning = asked_text(c.tuning);
+  progress_.show(countdown_->state(fmt::format("{}, {}, cap {}, {}{}{}, {} ranks", c.model->name,
+                                               c.policy->name, cap_text(c), c.algorithm,
+                                               tuning.empty() ? "" : " ", tuning, c.ranks())));
 }
 
 void StepSession::finished(const StepRecord& record) {

@@ -19,24 +19,30 @@ Column word(std::string name, const std::vector<std::string>& values) {
   return {.name = std::move(name), .width = widest(values), .align = Align::left};
 }
 
-std::vector<Column> columns_of(const StepConfig& config) {
+constexpr std::ptrdiff_t kBehindAlgorithm = 4;  // columns
+
+std::vector<Column> columns_of(const StepConfig& config, const std::vector<GpuKnob>& knobs) {
   std::vector<std::string> models, policies;
   for (const auto& model : config.models) models.push_back(model->name);
   for (const BucketPolicy* policy : config.policies) policies.emplace_back(policy->name);
-  return {word("model", models),
-          word("policy", policies),
-          {.name = "cap", .width = 8},
-          word("algorithm", config.algorithms),
-          {.name = "ranks"},
-          {.name = "buckets"},
-          {.name = "step", .width = 8},
-          {.name = "pack", .width = 8},
-          {.name = "wire", .width = 8},
-          {.name = "unpack", .width = 8},
-          {.name = "tail", .width = 8},
-          {.name = "busiest rank", .unit = "B moved", .width = 13},
-          {.name = "formula", .unit = "B", .width = 13},
-          {.name = "result", .align = Align::left}};
+  std::vector<Column> columns{word("model", models),
+                              word("policy", policies),
+                              {.name = "cap", .width = 8},
+                              word("algorithm", config.algorithms),
+                              {.name = "ranks"},
+                              {.name = "buckets"},
+                              {.name = "step", .width = 8},
+                              {.name = "pack", .width = 8},
+                              {.name = "wire", .width = 8},
+                              {.name = "unpack", .width = 8},
+                              {.name = "tail", .width = 8},
+                              {.name = "busiest rank", .unit = "B moved", .width = 13},
+                              {.name = "formula", .unit = "B", .width = 13},
+                              {.name = "result", .align = Align::left}};
+  std::vector<Column> turned;
+  for (const GpuKnob& knob : knobs) turned.push_back({.name = std::string(knob.name)});
+  columns.insert(columns.begin() + kBehindAlgorithm, turned.begin(), turned.end());
+  return columns;
 }
 
 std::string verdict(const CaseResult& result) {
@@ -55,18 +61,32 @@ std::string cap_text(const StepCase& c) {
   return cap ? readable(*cap) : "none";
 }
 
-StepTable::StepTable(const StepConfig& config) : table_(columns_of(config)) {}
+StepTable::StepTable(const StepConfig& config)
+    : knobs_(differing_knobs(tunings_on(config.backend, config.tunings))),
+      table_(columns_of(config, knobs_)) {}
 
 std::string StepTable::row(const StepRecord& r) const {
   const bool timed =
       r.result.base.status != Status::skipped && r.result.base.measurement.time.n > 0;
   const auto time = [&](Seconds value) { return timed ? readable(value) : ""; };
-  return table_.row({r.c.model->name, std::string(r.c.policy->name), cap_text(r.c), r.c.algorithm,
-                     std::to_string(r.c.ranks()), std::to_string(r.result.buckets.size()),
-                     time(Seconds(r.result.base.measurement.time.p50)), time(r.result.phases.pack),
-                     time(r.result.phases.wire), time(r.result.phases.unpack), time(r.result.tail),
-                     grouped_bytes(r.result.base.wire_busiest), grouped_bytes(r.base.wire_formula),
-                     verdict(r.result.base)});
+  std::vector<std::string> cells{r.c.model->name,
+                                 std::string(r.c.policy->name),
+                                 cap_text(r.c),
+                                 r.c.algorithm,
+                                 std::to_string(r.c.ranks()),
+                                 std::to_string(r.result.buckets.size()),
+                                 time(Seconds(r.result.base.measurement.time.p50)),
+                                 time(r.result.phases.pack),
+                                 time(r.result.phases.wire),
+                                 time(r.result.phases.unpack),
+                                 time(r.result.tail),
+                                 grouped_bytes(r.result.base.wire_busiest),
+                                 grouped_bytes(r.base.wire_formula),
+                                 verdict(r.result.base)};
+  std::vector<std::string> turned;
+  for (const GpuKnob& knob : knobs_) turned.push_back(value_text(knob, r.c.tuning));
+  cells.insert(cells.begin() + kBehindAlgorithm, turned.begin(), turned.end());
+  return table_.row(cells);
 }
 
 std::string plans(std::span<const StepCase> cases) {

@@ -3,7 +3,9 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
+#include "bench/gpu_knobs.hpp"
 #include "bench/step_record.hpp"
 #include "bench/table.hpp"
 
@@ -11,12 +13,14 @@ namespace collmark {
 
 class StepTable {
  public:
+  /// A knob of kernels that is turned differently from case to case gets a column.
   explicit StepTable(const StepConfig& config);
 
   [[nodiscard]] std::string header() const { return table_.header(); }
   [[nodiscard]] std::string row(const StepRecord& record) const;
 
  private:
+  std::vector<GpuKnob> knobs_;
   Table table_;
 };
 

@@ -13,7 +13,17 @@ namespace {
 
 bool same_series(const StepPoint& a, const StepPoint& b) {
   return a.model == b.model && a.policy == b.policy && a.algorithm == b.algorithm &&
-         a.ranks == b.ranks;
+         a.tuning == b.tuning && a.ranks == b.ranks;
+}
+
+/// Of all points the same tuning is no news, and is left out; else one that was left to the program needs a name too.
+std::vector<StepPoint> with_tunings_named(std::span<const StepPoint> points) {
+  std::vector<StepPoint> named(points.begin(), points.end());
+  const bool one = std::all_of(points.begin(), points.end(), [&](const StepPoint& p) {
+    return p.tuning == points.front().tuning;
+  });
+  for (StepPoint& p : named) p.tuning = one ? "" : p.tuning.empty() ? "auto" : p.tuning;
+  return named;
 }
 
 /// Groups, in the order in which they first come.
@@ -70,8 +80,9 @@ std::string outcome(const CapChoice& choice, Dtype dtype) {
 
 std::string verdict(const CapChoice& choice, Dtype dtype) {
   const StepPoint& best = choice.best;
-  return fmt::format("{}, {}, {}, {} ranks: {}{}", best.model, best.policy, best.algorithm,
-                     best.ranks, outcome(choice, dtype),
+  return fmt::format("{}, {}, {}{}{}, {} ranks: {}{}", best.model, best.policy, best.algorithm,
+                     best.tuning.empty() ? "" : " ", best.tuning, best.ranks,
+                     outcome(choice, dtype),
                      best.oversubscribed ? " More ranks than cores: mind the scheduler." : "");
 }
 
@@ -99,10 +110,10 @@ CapChoice choose_cap(std::span<const StepPoint> points) {
 }
 
 std::vector<std::string> verdicts(std::span<const StepPoint> points, Dtype dtype) {
-  std::vector<StepPoint> sorted(points.begin(), points.end());
+  std::vector<StepPoint> sorted = with_tunings_named(points);
   std::stable_sort(sorted.begin(), sorted.end(), [](const StepPoint& a, const StepPoint& b) {
-    return std::tie(a.model, a.ranks, a.policy, a.algorithm) <
-           std::tie(b.model, b.ranks, b.policy, b.algorithm);
+    return std::tie(a.model, a.ranks, a.policy, a.algorithm, a.tuning) <
+           std::tie(b.model, b.ranks, b.policy, b.algorithm, b.tuning);
   });
   std::vector<std::string> sentences;
   std::vector<CapChoice> choices;

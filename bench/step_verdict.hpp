@@ -17,6 +17,7 @@ struct StepPoint {
   std::string policy;
   std::optional<Bytes> cap;  // empty: the policy has none
   std::string algorithm;
+  std::string tuning = {};  // that was asked of kernels, "channels=8"
   int ranks = 2;
   Seconds step{};
   bool oversubscribed = false;
@@ -34,12 +35,12 @@ struct CapChoice {
 
 inline constexpr double kPlateau = 0.05;
 
-/// `points` are of one model, policy, algorithm and number of ranks, in any order; not empty. Several
+/// `points` are of one model, policy, algorithm, tuning and number of ranks, in any order; not empty. Several
 /// launches of a cap count as their median.
 [[nodiscard]] CapChoice choose_cap(std::span<const StepPoint> points);
 
-/// One sentence per model, number of ranks, policy and algorithm, in this order; then the fastest of
-/// several. At 2 ranks algorithms are not compared, because there ring, two_shot and their kin move
+/// One sentence per model, number of ranks, policy, algorithm and tuning, in this order; then the fastest of
+/// several. A tuning is named where there is more than one. At 2 ranks algorithms are not compared, because there ring, two_shot and their kin move
 /// the same bytes between the same two; nor is anything ranked where ranks exceed the cores.
 [[nodiscard]] std::vector<std::string> verdicts(std::span<const StepPoint> points, Dtype dtype);
 

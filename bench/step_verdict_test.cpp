@@ -52,6 +52,19 @@ TEST(StepVerdict, LaunchesOfACap_CountAsTheirMedian) {
   EXPECT_EQ(choice.tried, 2U);
 }
 
+TEST(StepVerdict, TuningsAreSeriesOfTheirOwn_NamedWhereThereAreSeveral) {
+  std::vector<StepPoint> points{point(8, 50), point(16, 40), point(8, 30), point(16, 20)};
+  for (StepPoint& p : points) p.tuning = "threads=256";
+  EXPECT_THAT(verdicts(points, Dtype::f32),
+              ElementsAre(StartsWith("resnet50, ddp, ring, 2 ranks: best cap 16 MiB, 30 ms")));
+  points[0].tuning = points[1].tuning = "";
+  EXPECT_THAT(verdicts(points, Dtype::f32),
+              ElementsAre(StartsWith("resnet50, ddp, ring auto, 2 ranks: best cap 16 MiB, 40 ms"),
+                          StartsWith("resnet50, ddp, ring threads=256, 2 ranks: best cap 16 MiB, "
+                                     "20 ms"),
+                          StartsWith("Fastest: resnet50, ddp, ring threads=256, 2 ranks")));
+}
+
 TEST(StepVerdict, ABestAtTheEdgeAsksForMore) {
   const std::vector<StepPoint> points{point(8, 50), point(16, 30)};
   EXPECT_THAT(verdicts(points, Dtype::f32).front(), HasSubstr("try larger ones"));

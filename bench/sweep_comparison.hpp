@@ -1,4 +1,4 @@
-/// What a sweep comes to: algorithms side by side.
+/// What a sweep comes to: algorithms side by side, tunings below each other.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace collmark {
 
-/// Median times of all launches, a line per size and an algorithm per column. The fastest is marked
-/// only where that means something: more than two ranks, a core for each.
+/// Median times of all launches, a line per size and tuning that was asked for, and an algorithm per column. The fastest of a
+/// size is marked only where that means something: more than two ranks, a core for each.
 [[nodiscard]] std::string comparison(const std::vector<Record>& records);
 
 }  // namespace collmark

@@ -7,7 +7,7 @@
 #include <random>
 #include <utility>
 
-#include "bench/kernel_flags.hpp"
+#include "bench/gpu_knobs.hpp"
 #include "bench/library_name.hpp"
 #include "bench/mpi_support.hpp"
 #include "bench/nccl_name.hpp"
@@ -83,6 +83,7 @@ void for_each_case(const SweepConfig& config, std::size_t backend,
     const bool moves_data = collective != Collective::barrier;
     const auto sizes = moves_data ? config.sizes : std::vector<Bytes>{{0}};
     const auto ops = reduces(collective) ? config.ops : std::vector{ReduceOp::sum};
+    const std::vector<GpuTuning> tunings = tunings_on(config.backends[backend], config.tunings);
     for (const int ranks : config.ranks)
       for (const Dtype dtype : config.dtypes)
         for (const ReduceOp op : ops)
@@ -90,20 +91,22 @@ void for_each_case(const SweepConfig& config, std::size_t backend,
             for (const CacheState cache : config.caches)
               for (const Mode mode : config.modes)
                 for (const Bytes size : sizes)
-                  for (const std::string& algorithm : algorithms) {
-                    Case c{.collective = collective,
-                           .algorithm = algorithm,
-                           .ranks = ranks,
-                           .count = {size.value / static_cast<std::int64_t>(size_of(dtype))},
-                           .dtype = dtype,
-                           .op = op,
-                           .root = has_root(collective) ? config.root : 0,
-                           .placement = placement,
-                           .measure = config.measure};
-                    c.measure.cache = cache;
-                    c.measure.mode = mode;
-                    visit({.backend = backend, .asked_size = size, .c = std::move(c)});
-                  }
+                  for (const std::string& algorithm : algorithms)
+                    for (const GpuTuning& tuning : tunings) {
+                      Case c{.collective = collective,
+                             .algorithm = algorithm,
+                             .ranks = ranks,
+                             .count = {size.value / static_cast<std::int64_t>(size_of(dtype))},
+                             .dtype = dtype,
+                             .op = op,
+                             .root = has_root(collective) ? config.root : 0,
+                             .placement = placement,
+                             .measure = config.measure,
+                             .tuning = tuning};
+                      c.measure.cache = cache;
+                      c.measure.mode = mode;
+                      visit({.backend = backend, .asked_size = size, .c = std::move(c)});
+                    }
   }
 }
 
@@ -139,16 +142,19 @@ nlohmann::json to_json(const SweepConfig& config) {
   if (!config.hostfile.empty()) json["hostfile"] = config.hostfile;
   if (!config.launcher_arguments.empty()) json["launcher_args"] = config.launcher_arguments;
   if (config.processes) json["processes"] = true;
-  add_tuning(json, config.gpu);
+  add_knobs(json, config.tunings);
   return json;
 }
 
 std::vector<PlannedCase> plan_sweep(const SweepConfig& config) {
+  std::size_t backends = 0;  // with each of its tunings
+  for (const std::string& backend : config.backends)
+    backends += tunings_on(backend, config.tunings).size();
   double cases = static_cast<double>(config.launches);
   for (const std::size_t choices :
-       {config.backends.size(), config.collectives.size(), config.algorithms.size(),
-        config.ranks.size(), config.sizes.size(), config.dtypes.size(), config.ops.size(),
-        config.placements.size(), config.caches.size(), config.modes.size()})
+       {backends, config.collectives.size(), config.algorithms.size(), config.ranks.size(),
+        config.sizes.size(), config.dtypes.size(), config.ops.size(), config.placements.size(),
+        config.caches.size(), config.modes.size()})
     cases *= static_cast<double>(choices);
   require_plannable(cases);
   if (config.root != 0 &&

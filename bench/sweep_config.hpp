@@ -25,9 +25,9 @@ struct SweepConfig {
   int launches = 1;
   std::string hostfile = {};            // where mpirun starts the ranks of the mpi backend, ...
   std::string launcher_arguments = {};  // ... and how
-  GpuTuning gpu = {};                   // of the cuda backend
-  bool processes = false;               // of cuda: one for each rank
-  MeasureOptions measure = {};          // of every case; mode and cache come from the lists
+  std::vector<GpuTuning> tunings = {GpuTuning{}};  // of cuda: every combination of its knobs
+  bool processes = false;                          // of cuda: one for each rank
+  MeasureOptions measure = {};  // of every case; mode and cache come from the lists
   std::uint64_t seed = 1;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -51,6 +52,33 @@ TEST(SweepPlan, SameSeedSameOrder_OtherSeedOtherOrder) {
   EXPECT_EQ(points(plan_sweep(config)), first);
   config.seed = 2;
   EXPECT_NE(points(plan_sweep(config)), first);
+}
+
+TEST(SweepPlan, EveryTuningIsACaseOfItsOwnOnCuda_OtherBackendsGetEachCaseOnce) {
+  SweepConfig config = three_by_two();
+  config.tunings = {{}, {.channels = 8}, {.channels = 8, .threads = 256}};
+  config.launches = 2;
+  config.backends = {"cuda"};
+  EXPECT_EQ(plan_sweep(config).size(), 2u * 3 * 6);
+  config.backends = {"threads", "cuda", "mpi", "nccl"};
+  config.algorithms = {"ring"};
+  std::map<std::size_t, std::map<GpuTuning, int>> planned;
+  for (const PlannedCase& p : plan_sweep(config)) ++planned[p.backend][p.c.tuning];
+  for (const std::size_t other : {0u, 2u, 3u})
+    EXPECT_EQ(planned[other], (std::map<GpuTuning, int>{{{}, 2 * 3}}));
+  ASSERT_EQ(planned[1].size(), 3u);
+  for (const GpuTuning& tuning : config.tunings) EXPECT_EQ(planned[1][tuning], 2 * 3);
+}
+
+TEST(SweepPlan, TuningsCountWhereCasesAreTooMany) {
+  SweepConfig config = three_by_two();
+  config.backends = {"cuda"};
+  config.launches = 100'000;
+  EXPECT_EQ(plan_sweep(config).size(), 600'000u);
+  config.tunings = {{.channels = 1}, {.channels = 2}};
+  EXPECT_THROW((void)plan_sweep(config), Error);
+  config.backends = {"threads"};
+  EXPECT_EQ(plan_sweep(config).size(), 600'000u);
 }
 
 TEST(SweepPlan, AllMeansTheWholeCatalogueOfTheCollective) {
@@ -107,10 +135,23 @@ TEST(SweepConfig, EveryFieldThatChangesTheRowsIsInItsJson) {
   EXPECT_TRUE(changes([](SweepConfig& c) { c.modes = {Mode::throughput}; }));
   EXPECT_TRUE(changes([](SweepConfig& c) { c.root = 1; }));
   EXPECT_TRUE(changes([](SweepConfig& c) { c.launches = 2; }));
+  EXPECT_TRUE(changes([](SweepConfig& c) { c.tunings = {{.channels = 8}}; }));
+  EXPECT_TRUE(changes([](SweepConfig& c) { c.tunings = {{}, {.channels = 8}}; }));
+  EXPECT_TRUE(changes([](SweepConfig& c) { c.tunings = {{.slot = Bytes{64}}}; }));
   EXPECT_TRUE(changes([](SweepConfig& c) { c.seed = 2; }));
   EXPECT_TRUE(changes([](SweepConfig& c) { c.measure.warmups = 3; }));
   EXPECT_TRUE(changes([](SweepConfig& c) { c.measure.most_iterations = 3; }));
   EXPECT_TRUE(changes([](SweepConfig& c) { c.measure.time_budget = Seconds{3}; }));
+}
+
+TEST(SweepConfig, KnobsAreRecordedAsTheirLists_AndNotAtAllWhereTheyAreLeftAlone) {
+  SweepConfig config = three_by_two();
+  EXPECT_FALSE(to_json(config).contains("channels"));
+  config.tunings = {{.slot = Bytes{64}}, {.channels = 8, .slot = Bytes{64}}};
+  const nlohmann::json json = to_json(config);
+  EXPECT_EQ(json.at("channels"), (nlohmann::json{"auto", 8}));
+  EXPECT_EQ(json.at("slot_bytes"), nlohmann::json::array({64}));
+  EXPECT_FALSE(json.contains("threads"));
 }
 
 TEST(SweepExit, AWrongResultOutweighsAnAbsentBackend_AndNothingMeasuredIsNoSuccess) {

@@ -111,7 +111,6 @@ BackendOptions SweepFlags::backend_options() const {
   BackendOptions options = RunFlags::backend_options();
   options.hostfile = hostfile;
   options.launcher_arguments = launcher_arguments;
-  options.gpu = kernels.tuning();
   options.processes = processes;
   return options;
 }
@@ -143,7 +142,7 @@ SweepConfig config_from(const SweepFlags& f) {
           .launches = f.launches,
           .hostfile = f.hostfile,
           .launcher_arguments = f.launcher_arguments,
-          .gpu = f.kernels.tuning(),
+          .tunings = f.kernels.tunings(),
           .processes = f.processes,
           .measure = f.measure_options(),
           .seed = f.seed};

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "bench/gpu_knobs.hpp"
 #include "bench/output.hpp"
 #include "bench/samples.hpp"
 #include "bench/sweep_comparison.hpp"
@@ -36,8 +37,10 @@ void SweepSession::begin(std::span<const PlannedCase> rest) {
 
 void SweepSession::starting(const PlannedCase& planned) {
   const Case& c = planned.c;
-  progress_.show(countdown_->state(fmt::format("{} {}, {} ranks, {}", name(c.collective),
-                                               c.algorithm, c.ranks, readable(c.size()))));
+  const std::string tuning = asked_text(c.tuning);
+  progress_.show(countdown_->state(fmt::format("{} {}{}{}, {} ranks, {}", name(c.collective),
+                                               c.algorithm, tuning.empty() ? "" : " ", tuning,
+                                               c.ranks, readable(c.size()))));
 }
 
 void SweepSession::finished(const Record& record) {

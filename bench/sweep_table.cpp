@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "bench/gpu_knobs.hpp"
+
 namespace collmark {
 namespace {
 
@@ -75,6 +77,11 @@ std::vector<SweepTable::Field> SweepTable::fields(const SweepConfig& config) {
          [](const Record& r) { return std::string(name(r.c.measure.mode)); });
   all.push_back({word("algorithm", unknown_names ? kLongestName : widest(config.algorithms)),
                  [](const Record& r) { return r.result.algorithm; }});
+  if (std::any_of(config.backends.begin(), config.backends.end(), has_knobs))
+    for (const GpuKnob& knob : differing_knobs(config.tunings))
+      all.push_back({{.name = std::string(knob.name)}, [knob](const Record& r) {
+                       return has_knobs(r.backend) ? value_text(knob, r.c.tuning) : "";
+                     }});
   all.push_back({{.name = "time", .width = 8}, [](const Record& r) {
                    return timed(r) ? readable(Seconds(measured(r).time.p50)) : "";
                  }});

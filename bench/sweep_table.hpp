@@ -1,6 +1,7 @@
 /// The table that a person reads while a sweep runs.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ class SweepTable {
  private:
   struct Field {
     Column column;
-    std::string (*cell)(const Record&);
+    std::function<std::string(const Record&)> cell;
   };
   static std::vector<Field> fields(const SweepConfig& config);
 

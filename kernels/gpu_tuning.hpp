@@ -1,6 +1,7 @@
 /// How kernels are launched, as far as somebody asks for it.
 #pragma once
 
+#include <compare>
 #include <optional>
 
 #include "collectives/units.hpp"
@@ -18,6 +19,8 @@ struct GpuTuning {
   std::optional<Bytes> slot = {};
   // Elements by which inputs begin behind a multiple of 16 bytes, and outputs one more; that costs time, and is for proofs.
   std::optional<int> misaligned = {};
+
+  friend auto operator<=>(const GpuTuning&, const GpuTuning&) = default;
 };
 
 }  // namespace collmark

@@ -22,9 +22,9 @@ namespace {
 
 class GpuRankCase {
  public:
-  GpuRankCase(const Communicator& comm, const GpuCase& asked, RankGpuOwner& gpu,
+  GpuRankCase(const Communicator& comm, const Case& c, RankGpuOwner& gpu,
               const CaseContext& context)
-      : asked_(asked),
+      : case_(c),
         context_(context),
         gpu_(gpu),
         gpus_(gpu.gpus()),
@@ -33,8 +33,8 @@ class GpuRankCase {
 
   CaseResult run() {
     result_ = {.implementation = implementation(gpus_[0]),
-               .algorithm = asked_.c.algorithm,
-               .nodes = context_.hosts.count(asked_.c.ranks)};
+               .algorithm = case_.algorithm,
+               .nodes = context_.hosts.count(case_.ranks)};
     if (prepared()) measure_all();
     leave();
     return result_;
@@ -60,10 +60,10 @@ class GpuRankCase {
   void prepare() {
     if (result_.nodes > 1)
       throw Unsupported(fmt::format("CUDA IPC does not reach from host to host: {} ranks are on {}",
-                                    asked_.c.ranks, result_.nodes));
-    const KernelTask task = kernel_task(asked_.c);
-    peers_.together([this] { require_memory(asked_.c, peers_.rank(), gpus_[0]); });
-    collective_.emplace(gpus_, peers_, task, asked_.tuning);
+                                    case_.ranks, result_.nodes));
+    const KernelTask task = kernel_task(case_);
+    peers_.together([this] { require_memory(case_, peers_.rank(), gpus_[0]); });
+    collective_.emplace(gpus_, peers_, task, case_.tuning);
     const HostPatience patience{.timeout = context_.timeout};
     collective_->set_looks(patience.looks());
     peers_.together([&] {
@@ -71,10 +71,10 @@ class GpuRankCase {
                          DeviceOperation::What{.payload = task.payload,
                                                .placement = task.placement,
                                                .patience = patience.longer(),
-                                               .evicts = asked_.c.measure.cache == CacheState::cold,
+                                               .evicts = case_.measure.cache == CacheState::cold,
                                                .hooks = hooks_});
     });
-    if (split_variant(asked_.c.algorithm).launching == Launching::graph) {
+    if (split_variant(case_.algorithm).launching == Launching::graph) {
       peers_.together([&] { operation_->capture(); });
       operation_->settle();
     }
@@ -83,19 +83,19 @@ class GpuRankCase {
   void measure_all() {
     const Schedule& schedule = collective_->shape();
     result_.rounds = schedule.steps;
-    result_.chunk = Bytes{Partition(schedule, asked_.c.count).largest().value *
-                          static_cast<std::int64_t>(size_of(asked_.c.dtype))};
+    result_.chunk = Bytes{Partition(schedule, case_.count).largest().value *
+                          static_cast<std::int64_t>(size_of(case_.dtype))};
     result_.device = gpus_[0].facts().name;
-    result_.devices = asked_.c.ranks;
-    result_.tuning = fmt::format("processes={} {}", asked_.c.ranks, collective_->tuning());
-    result_.reason = disproof(asked_.c.algorithm, schedule);
+    result_.devices = case_.ranks;
+    result_.tuning = fmt::format("processes={} {}", case_.ranks, collective_->tuning());
+    result_.reason = disproof(case_.algorithm, schedule);
     if (result_.reason.empty()) time();
     if (!result_.reason.empty()) result_.status = Status::failed;
   }
 
   void time() {
     team_ = team_of(comm_, context_);
-    time_on_gpus(result_, *operation_, {*team_, peers_, gpu_, asked_.c, context_});
+    time_on_gpus(result_, *operation_, {*team_, peers_, gpu_, case_, context_});
     operation_->rewrite_input();
     if (collective_->run_counted()) {
       operation_->settle();
@@ -113,7 +113,7 @@ class GpuRankCase {
     collective_.reset();
   }
 
-  const GpuCase& asked_;
+  const Case& case_;
   const CaseContext& context_;
   const TestHooks hooks_ = test_hooks_from_environment();
   RankGpuOwner& gpu_;
@@ -128,11 +128,10 @@ class GpuRankCase {
 
 }  // namespace
 
-CaseResult run_gpu_case(const Communicator& comm, const GpuCase& asked, RankGpuOwner& gpu,
+CaseResult run_gpu_case(const Communicator& comm, const Case& c, RankGpuOwner& gpu,
                         const CaseContext& context) {
   std::optional<GpuRankCase> one;  // not unwound by what is given up
-  return or_give_up(comm.rank(), context,
-                    [&] { return one.emplace(comm, asked, gpu, context).run(); });
+  return or_give_up(comm.rank(), context, [&] { return one.emplace(comm, c, gpu, context).run(); });
 }
 
 }  // namespace collmark

@@ -8,7 +8,7 @@
 namespace collmark {
 
 /// As run_case; `gpu` is this rank's own.
-[[nodiscard]] CaseResult run_gpu_case(const Communicator& comm, const GpuCase& asked,
-                                      RankGpuOwner& gpu, const CaseContext& context);
+[[nodiscard]] CaseResult run_gpu_case(const Communicator& comm, const Case& c, RankGpuOwner& gpu,
+                                      const CaseContext& context);
 
 }  // namespace collmark

@@ -146,14 +146,13 @@ MpiAnswer MpiRank::carried_out(const Communicator& comm, const MpiOrder& order) 
                             .give_up = give_up_,
                             .dynamic_rules = dynamic_rules_};
   if (const Case* const c = std::get_if<Case>(&order)) return run_case(comm, *c, context);
-  if (const auto* const c = std::get_if<GpuCase>(&order))
-    return run_gpu_case(comm, *c, *gpu_, context);
+  if (const auto* const asked = std::get_if<GpuCase>(&order))
+    return asked->kernels == GpuKernels::nccl ? run_nccl_case(comm, *asked, *gpu_, *nccl_, context)
+                                              : run_gpu_case(comm, asked->c, *gpu_, context);
   if (const auto* const gpus = std::get_if<GpusOrder>(&order)) {
     RankNccl* const nccl = gpus->kernels == GpuKernels::nccl ? nccl_.get() : nullptr;
     return gpus_of_all(comm, own_gpu(*gpu_, nccl), *dog_);
   }
-  if (const auto* const c = std::get_if<NcclCase>(&order))
-    return run_nccl_case(comm, *c, *gpu_, *nccl_, context);
   return measure_rank_links(comm, std::get<LinksOrder>(order), context);
 }
 
@@ -161,7 +160,8 @@ MpiAnswer MpiRank::take_part(const MpiOrder& order) {
   std::optional<Communicator> comm;
   {
     const Watched watched(*dog_, "for the other ranks to form a group");
-    const bool concerns_all = std::holds_alternative<NcclCase>(order);
+    const auto* const on_gpus = std::get_if<GpuCase>(&order);
+    const bool concerns_all = on_gpus != nullptr && on_gpus->kernels == GpuKernels::nccl;
     comm.emplace(MPI_COMM_WORLD, concerns_all ? ranks_ : ranks_of(order));
   }
   if (!comm->member()) return {};

@@ -16,7 +16,7 @@ namespace {
 
 class NcclRankCase {
  public:
-  NcclRankCase(const Communicator& all, const NcclCase& asked, RankGpuOwner& gpu, RankNccl& nccl,
+  NcclRankCase(const Communicator& all, const GpuCase& asked, RankGpuOwner& gpu, RankNccl& nccl,
                const CaseContext& context)
       : case_(asked.c),
         launch_(asked.launch),
@@ -152,7 +152,7 @@ Error by_collective(const Case& c, const Error& e) {
 
 }  // namespace
 
-CaseResult run_nccl_case(const Communicator& all, const NcclCase& asked, RankGpuOwner& gpu,
+CaseResult run_nccl_case(const Communicator& all, const GpuCase& asked, RankGpuOwner& gpu,
                          RankNccl& nccl, const CaseContext& context) {
   std::optional<NcclRankCase> one;  // not unwound by what is given up
   return or_give_up(all.rank(), context, [&] {

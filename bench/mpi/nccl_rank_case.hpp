@@ -9,7 +9,7 @@ namespace collmark {
 
 /// As run_case, but called by all ranks of the job, which `all` are: NCCL splits a communicator at all its ranks. Those
 /// that the case does without get an empty result.
-[[nodiscard]] CaseResult run_nccl_case(const Communicator& all, const NcclCase& asked,
+[[nodiscard]] CaseResult run_nccl_case(const Communicator& all, const GpuCase& asked,
                                        RankGpuOwner& gpu, RankNccl& nccl,
                                        const CaseContext& context);
 

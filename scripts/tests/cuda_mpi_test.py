@@ -91,6 +91,24 @@ class Rows(CudaJob):
         self.assertEqual(len(rows), 4)
         self.assert_all_ok(rows)
 
+    def test_every_combination_of_knobs_is_a_case(self):
+        few = ["--backend", "mpi,cuda", "--ranks", "2", "--sizes", "1K", "--algorithm", "ring", "-n", "2", "-w", "1"]
+        knobs = ["--threads", "2", "--channels", "1,4096", "--slots", "2,auto"]
+        for start in (lambda *flags: self.join(2, *flags), self.start_ranks):
+            rows, _ = start(*few, *knobs)
+            (message,) = [row for row in rows if row["backend"] == "mpi"]
+            self.assertEqual((message["status"], message["asked_tuning"]), ("ok", ""))
+            asked = {row["asked_tuning"]: row for row in rows if row["backend"] == "cuda"}
+            self.assertEqual(len(rows), 5)
+            for slots in (" slots=2", ""):
+                ran, skipped = asked[f"channels=1 threads=2{slots}"], asked[f"channels=4096 threads=2{slots}"]
+                self.assert_all_ok([ran])
+                self.assertTrue(
+                    ran["tuning"].startswith(f"processes=2 channels=1 threads=2{slots or ' slots=4'} "), ran
+                )
+                self.assert_skipped([skipped], "4096 channels")
+                self.assertEqual(skipped["tuning"], "")
+
     def test_processes_that_we_start_do_the_same(self):
         rows, _ = self.start_ranks(*ONE, "--ranks", "2,3", "--launches", "2")
         self.assertEqual(len(rows), 4)

@@ -1,5 +1,6 @@
 """`collmark step --backend cuda` on the stub driver: gradients packed, reduced, unpacked and checked on a device."""
 
+import re
 import unittest
 from pathlib import Path
 
@@ -89,6 +90,29 @@ class Rows(StepOnCuda):
         self.assertEqual(row["tuning"].split()[:2], ["channels=2", "threads=4"])
         self.assertEqual(len(record_of(self.csv)["devices"]), 2)
         self.assertEqual(record_of(self.csv)["configuration"]["backend"], "cuda")
+
+    def test_every_combination_of_knobs_is_a_step(self):
+        few = ["step", "--backend", "cuda", "--model", str(self.model), "--csv", str(self.csv), "--algorithm", "ring"]
+        few += ["--ranks", "2", "-n", "2", "-w", "1", "--time-budget", "0.01", "--bucket-bytes", "500,2K"]
+        knobs = ["--threads", "2", "--channels", "1,2", "--slot-bytes", "auto,64"]
+        done = collmark(*few, *knobs, **stubbed())
+        self.assert_exit(done, 0)
+        rows = rows_of(self.csv)
+        self.assert_all_right(rows)
+        asked = [f"channels={c} threads=2{slot}" for c in (1, 2) for slot in ("", " slot_bytes=64")]
+        self.assertEqual(sorted(row["asked_tuning"] for row in rows), sorted(2 * asked))
+        for row in rows:
+            words = row["tuning"].split()
+            self.assertTrue(set(row["asked_tuning"].split()) <= set(words), row)
+        self.assertEqual(record_of(self.csv)["configuration"]["slot_bytes"], ["auto", 64])
+        self.assertRegex(done.stdout, r"^model +policy +cap +algorithm +channels +slot_bytes +ranks ")
+        for words in asked:
+            self.assertEqual(len(re.findall(rf"(?m)^\S+, ddp, ring {words}, 2 ranks: ", done.stdout)), 1, done.stdout)
+        self.assertIn("Fastest: ", done.stdout)
+        resumed = collmark(*few, *knobs, "--resume", **stubbed())
+        self.assert_exit(resumed, 0)
+        self.assertEqual(rows_of(self.csv), rows)
+        self.assertEqual(resumed.stdout.split("\n\n")[1], done.stdout.split("\n\n")[1])
 
     def test_a_finished_run_is_resumed_and_another_is_refused(self):
         before, _ = self.step("--algorithm", "ring")

@@ -92,7 +92,8 @@ class Records(CudaTest):
     def test_the_tuning_that_was_used_stands_in_the_row(self):
         ((row,), _) = self.run_sweep(*ONE, "--slots", "8", "--slot-bytes", "64")
         self.assertEqual(row["tuning"], "channels=2 threads=4 slots=8 slot_bytes=64")
-        self.assertEqual(record_of(self.csv)["configuration"]["slot_bytes"], 64)
+        self.assertEqual(row["asked_tuning"], row["tuning"])
+        self.assertEqual(record_of(self.csv)["configuration"]["slot_bytes"], [64])
 
     def test_buffers_that_miss_a_multiple_of_16_bytes_give_the_same_results(self):
         kernels = "ring,ring_interpreted,one_shot/LL"
@@ -101,24 +102,35 @@ class Records(CudaTest):
         self.assertEqual(len(rows), 12)
         self.assertEqual({row["status"] for row in rows}, {"ok"})
         self.assertTrue(all(row["tuning"].endswith(" misaligned=3") for row in rows))
-        self.assertEqual(record_of(self.csv)["configuration"]["misaligned"], 3)
+        self.assertTrue(all(row["asked_tuning"].endswith(" misaligned=3") for row in rows))
+        self.assertEqual(record_of(self.csv)["configuration"]["misaligned"], [3])
 
     def test_tuning_that_makes_no_sense_is_refused(self):
-        for flags in (
-            ["--slots", "3"],
-            ["--slots", "1"],
-            ["--slot-bytes", "8"],
-            ["--slot-bytes", "1T"],
-            ["--channels", "0"],
-            ["--misaligned", "64"],
-            ["--threads", "0"],
-            ["--threads", "513"],
+        for flag, value, why in (
+            ("--slots", "3", "a link has 2, 4, 8, ... slots, not 3"),
+            ("--slots", "4,2:6", "a link has 2, 4, 8, ... slots, not 3"),
+            ("--slots", "1", "the least --slots is 2"),
+            ("--slot-bytes", "8", "the least --slot-bytes is 16"),
+            ("--slot-bytes", "16K,32T", "units are K, M and G"),
+            ("--slot-bytes", "16K:128K", "a range of sizes needs a step"),
+            ("--slot-bytes", "128K:16K:x2", "the end of a range is not below its start"),
+            ("--channels", "0", "the least --channels is 1"),
+            ("--channels", "4,x", "expected a number"),
+            ("--channels", "4,,8", "expected a number"),
+            ("--channels", "auto,", "expected a number"),
+            ("--channels", "", "empty"),
+            ("--threads", "0", "the least --threads is 1"),
+            ("--threads", "4,513", "the largest --threads is 512"),
+            ("--misaligned", "64", "no whole number from 0 to 63"),
+            ("--misaligned", "1,2", "no whole number from 0 to 63"),
         ):
-            with self.subTest(flags=flags):
-                done = sweep(*ONE[:2], *flags, env=stubbed())
+            with self.subTest(flag=flag, value=value):
+                done = sweep(*ONE[:2], flag, value, "--csv", self.csv, env=stubbed())
                 self.assert_exit(done, 2)
-                self.assertIn(flags[1], done.stderr)
-        self.assertIn("'513' is no whole number from 1 to 512", done.stderr)
+                complaint = done.stderr.splitlines()[0]
+                for words in ("collmark: ", flag, value, why):
+                    self.assertIn(words, complaint)
+                self.assertFalse(self.csv.exists())
 
 
 class Clocks(CudaTest):
