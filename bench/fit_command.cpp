@@ -25,6 +25,7 @@ enum class Hosts { one, one_a_rank, several };
 /// obey other constants, and so do messages between hosts.
 struct FitKey {
   std::string backend, collective, algorithm, dtype, placement, cache;
+  std::string tuning;  // that was asked of kernels
   Hosts hosts = Hosts::one;
   bool oversubscribed = false;
   friend auto operator<=>(const FitKey&, const FitKey&) = default;
@@ -90,6 +91,7 @@ FitKey key_of(const CsvTable& table, std::size_t row) {
           .dtype = table.cell(row, "dtype"),
           .placement = cell_or_nothing(table, row, "placement"),
           .cache = cell_or_nothing(table, row, "cache"),
+          .tuning = cell_or_nothing(table, row, "asked_tuning"),
           .hosts = hosts_of(table, row),
           .oversubscribed = table.number(row, "oversubscribed") == 1.0};
 }
@@ -185,7 +187,7 @@ std::string table_of(const std::vector<Fitted>& all) {
         f.key.backend,
         f.key.collective,
         f.key.algorithm,
-        fmt::format("{} {} {}", f.key.dtype, f.key.placement, f.key.cache),
+        fmt::format("{} {} {} {}", f.key.dtype, f.key.placement, f.key.cache, f.key.tuning),
         std::string(words_of(f.key)),
         std::to_string(f.rows)};
     if (!f.fit) {
@@ -228,6 +230,7 @@ nlohmann::json json_of(const std::vector<Fitted>& all) {
                          {"dtype", f.key.dtype},
                          {"placement", f.key.placement},
                          {"cache", f.key.cache},
+                         {"asked_tuning", f.key.tuning},
                          {"hosts", name_of(f.key.hosts)},
                          {"rows", f.rows},
                          {"doubts", f.doubts}};

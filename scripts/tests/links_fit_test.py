@@ -164,6 +164,20 @@ class Fit(Folder):
         self.assertAlmostEqual(fits["(together)"]["gamma_s_per_byte"] / 5e-11, 1, places=3)
         self.assertAlmostEqual(fits["(together)"]["beta_s_per_byte"] / BETA, 1, places=3)
 
+    def test_rows_that_were_asked_differently_of_kernels_are_fitted_apart(self):
+        lines = {"": 1.0, "channels=8": 3.0}  # how much slower
+        rows = [f"{self.ring(2**k, noise=slower)},{asked}" for k in range(4, 24, 2) for asked, slower in lines.items()]
+        self.write(rows)
+        header, rest = self.path.read_text().split("\n", 1)
+        self.path.write_text(f"{header},asked_tuning\n{rest}")
+        fits = {fit["asked_tuning"]: fit for fit in self.fitted()["fits"]}
+        self.assertEqual(fits.keys(), lines.keys())
+        for asked, slower in lines.items():
+            self.assertAlmostEqual(fits[asked]["beta_s_per_byte"] / BETA, slower, places=4)
+        table = collmark("fit", self.path).stdout
+        self.assertRegex(table, r"(?m)^threads +all_reduce +ring +f32 (?!.*channels)")
+        self.assertRegex(table, r"(?m)^threads +all_reduce +ring +f32 .*channels=8 +one core each ")
+
     def test_a_row_that_does_not_fit_shows_as_the_worst_residual(self):
         self.write([self.ring(2**k) for k in range(4, 24)] + [self.ring(64, noise=2.0)])
         (fit,) = self.fitted()["fits"]
