@@ -32,7 +32,7 @@ class BadFile(Exception):
 @dataclass(frozen=True)
 class Records:
     path: Path
-    rows: pd.DataFrame  # status ok and right results only, numbers as numbers
+    rows: pd.DataFrame  # status ok and right results only, numbers as numbers; and a column `turned`, as below
     left_out: int  # rows that were skipped, failed or wrong
 
 
@@ -51,6 +51,7 @@ def read(path: Path, required: list[str], numbers: list[str] | None = None) -> R
             table[name] = pd.to_numeric(table[name], errors="coerce")
     if details := machine_of(path):
         table["machine"] += f" ({details})"
+    table["turned"] = turned(table)
     right = table["status"] == "ok"
     if "wrong" in header:
         right &= table["wrong"].fillna(0) == 0
@@ -69,6 +70,20 @@ def apart(words: dict[str, str], rows: pd.DataFrame, names: list[str]) -> list[s
     """Of a case what tells it from the others of the file, fit for the name of a figure's file."""
     several = [name for name in names if name in words and rows[name].nunique() > 1]
     return [re.sub(r"[^A-Za-z0-9.]+", "-", words[name]).strip("-") for name in several]
+
+
+def turned(rows: pd.DataFrame) -> pd.Series:
+    """What of the knobs of kernels (asked_tuning) belongs to the name of a row's line, as " channels=8 slots=auto":
+    those that rows of its backend differ in."""
+    names = pd.Series("", rows.index, dtype=object)
+    if "asked_tuning" not in rows:  # written before there was the column, and several tunings in a file
+        return names
+    for _, some in rows.groupby("backend"):
+        asked = [dict(word.partition("=")[::2] for word in text.split()) for text in some["asked_tuning"]]
+        knobs = dict.fromkeys(knob for words in asked for knob in words)
+        several = [knob for knob in knobs if len({words.get(knob) for words in asked}) > 1]
+        names[some.index] = ["".join(f" {knob}={words.get(knob, 'auto')}" for knob in several) for words in asked]
+    return names
 
 
 def machine_of(path: Path) -> str:

@@ -32,7 +32,8 @@ def draw(rows: pd.DataFrame) -> Iterator[tuple[str, Figure]]:
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """One line per algorithm, policy and cap: the median over launches."""
+    """One line per algorithm (and what was asked of its kernels), policy and cap: the median over launches."""
+    rows = rows.assign(algorithm=rows["algorithm"] + rows["turned"])
     keys = ["algorithm", "policy", "bucket_bytes"]
     return rows.groupby(keys, as_index=False, dropna=False).agg(
         time=("time_us_p50", "median"),

@@ -47,7 +47,7 @@ def short(size: float) -> str:
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
     """One line per series and point: the median over launches, and the interval around it."""
-    rows = rows.assign(series=rows["algorithm"])
+    rows = rows.assign(series=rows["algorithm"] + rows["turned"])
     library = ~rows.get("implementation", pd.Series("collmark", rows.index)).str.startswith("collmark")
     rows.loc[library, "series"] += " (" + rows["implementation"] + ")"
     grouped = rows.groupby(["series", "ranks", "size_bytes"], as_index=False)
