@@ -1,12 +1,14 @@
 #include "bench/cuda_backend.hpp"
 
+#include <utility>
+
 #include "bench/cuda_names.hpp"
 #include "bench/device_operation.hpp"
 #include "bench/gpu_case.hpp"
-#include "bench/leave_behind.hpp"
 #include "bench/proof.hpp"
 #include "bench/solo_team.hpp"
 #include "bench/variant.hpp"
+#include "bench/watch_kernels.hpp"
 #include "collectives/catalogue.hpp"
 #include "collectives/partition.hpp"
 #include "kernels/launch.hpp"
@@ -36,9 +38,7 @@ Bytes CudaBackend::memory_available() const {
 }
 
 std::vector<std::string> CudaBackend::devices() const {
-  std::vector<std::string> all;
-  for (int d = 0; gpus_ && d < gpus_->size(); ++d) all.push_back(describe((*gpus_)[d]));
-  return all;
+  return gpus_ ? describe(*gpus_, ranks_) : std::vector<std::string>{};
 }
 
 CaseResult CudaBackend::run(const Case& c) {
@@ -53,32 +53,29 @@ CaseResult CudaBackend::run(const Case& c) {
 struct CudaBackend::Running {
   Running(Gpus& gpus, const KernelTask& task, const GpuTuning& tuning)
       : collective(gpus, task, tuning) {}
+  [[nodiscard]] DeviceWork* work() { return operation ? &*operation : nullptr; }
   GpuCollective collective;
   std::optional<DeviceOperation> operation;
 };
 
 void CudaBackend::measure_into(CaseResult& result, const Case& c) {
+  ranks_.insert(c.ranks);
   const KernelTask task = kernel_task(c);
   const TestHooks hooks = test_hooks_from_environment();
   const HostPatience patience{.timeout = options_.timeout, .interrupted = &interrupted_};
-  auto running = std::make_unique<Running>(*gpus_, task, c.tuning);
-  running->collective.set_looks(patience.looks());
-  if (hooks.absent_rank) running->collective.leave_out(*hooks.absent_rank);
-  try {
-    running->operation.emplace(running->collective,
-                               DeviceOperation::What{.payload = task.payload,
-                                                     .placement = c.placement,
-                                                     .patience = patience.longer(),
-                                                     .evicts = c.measure.cache == CacheState::cold,
-                                                     .hooks = hooks});
-    measure_with(*running, result, c);
-  } catch (...) {
-    if (running->operation && !running->operation->idle()) {
-      leave_behind(std::move(running));
-      leave_behind(std::move(gpus_));
-    }
-    throw;
-  }
+  auto owned = std::make_unique<Running>(*gpus_, task, c.tuning);
+  Running& running = *owned;
+  running.collective.set_looks(patience.looks());
+  if (hooks.absent_rank) running.collective.leave_out(*hooks.absent_rank);
+  watch_kernels(std::move(owned), gpus_, patience.longer().timeout, [&] {
+    running.operation.emplace(running.collective,
+                              DeviceOperation::What{.payload = task.payload,
+                                                    .placement = c.placement,
+                                                    .patience = patience.longer(),
+                                                    .evicts = c.measure.cache == CacheState::cold,
+                                                    .hooks = hooks});
+    measure_with(running, result, c);
+  });
 }
 
 void CudaBackend::measure_with(Running& running, CaseResult& result, const Case& c) {

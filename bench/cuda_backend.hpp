@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ class CudaBackend : public Backend {
   GpuMonitor monitor_;
   Availability availability_{.here = true, .reason = ""};
   std::unique_ptr<Gpus> gpus_;  // null: none is here
+  std::set<int> ranks_;         // of the cases so far
   std::atomic<bool> interrupted_{false};
 };
 

@@ -1,7 +1,9 @@
 /// What GPUs, and the kernels that run on them, are called in rows.
 #pragma once
 
+#include <set>
 #include <string>
+#include <vector>
 
 #include "kernels/gpu.hpp"
 #include "kernels/kernel_name.hpp"
@@ -16,5 +18,8 @@ namespace collmark {
 
 /// One line: what it is, and which.
 [[nodiscard]] std::string describe(const Gpu& gpu);
+
+/// For a record: a line for each, with the ranks that it had of each number of ranks; then those that cannot be used.
+[[nodiscard]] std::vector<std::string> describe(const Gpus& gpus, const std::set<int>& ranks);
 
 }  // namespace collmark

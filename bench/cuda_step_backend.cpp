@@ -6,9 +6,9 @@
 #include "bench/cuda_names.hpp"
 #include "bench/device_step.hpp"
 #include "bench/device_step_result.hpp"
-#include "bench/leave_behind.hpp"
 #include "bench/proof.hpp"
 #include "bench/variant.hpp"
+#include "bench/watch_kernels.hpp"
 #include "collectives/catalogue.hpp"
 
 namespace collmark {
@@ -43,9 +43,7 @@ CudaStepBackend::CudaStepBackend(const BackendOptions& options) : options_(optio
 }
 
 std::vector<std::string> CudaStepBackend::devices() const {
-  std::vector<std::string> all;
-  for (int d = 0; gpus_ && d < gpus_->size(); ++d) all.push_back(describe((*gpus_)[d]));
-  return all;
+  return gpus_ ? describe(*gpus_, ranks_) : std::vector<std::string>{};
 }
 
 /// Of the device with the most ranks.
@@ -74,6 +72,7 @@ StepResult CudaStepBackend::run(const StepCase& c) {
 
 /// A step on the GPUs, and what times and checks it.
 struct CudaStepBackend::Running {
+  [[nodiscard]] DeviceWork* work() { return step ? &*step : nullptr; }
   std::vector<GpuMemory> given_up;          // [device], of all buckets
   std::vector<GpuCollective*> all_reduces;  // [bucket], the job's
   std::optional<DeviceStepJob> job;
@@ -82,13 +81,15 @@ struct CudaStepBackend::Running {
 
 void CudaStepBackend::measure_into(StepResult& result, const StepCase& c, StepWork work) {
   add_plan(result, work);
+  ranks_.insert(c.ranks());
   const TestHooks hooks = test_hooks_from_environment();
   const HostPatience patience{.timeout = options_.timeout, .interrupted = &interrupted_};
-  auto running = std::make_unique<Running>();
+  auto owned = std::make_unique<Running>();
+  Running& running = *owned;
   const auto make = [&](const Bucket& bucket, GpuPlace place) {
-    while (running->given_up.size() < place.streams.size())
-      running->given_up.push_back(word_of_giving_up(*place.streams[running->given_up.size()]));
-    for (const GpuMemory& word : running->given_up) place.given_up.push_back(word.data());
+    while (running.given_up.size() < place.streams.size())
+      running.given_up.push_back(word_of_giving_up(*place.streams[running.given_up.size()]));
+    for (const GpuMemory& word : running.given_up) place.given_up.push_back(word.data());
     const KernelTask task{.name = kernel_name(c.algorithm),
                           .ranks = c.ranks(),
                           .payload = {.count = bucket.count, .dtype = bucket.dtype},
@@ -96,21 +97,15 @@ void CudaStepBackend::measure_into(StepResult& result, const StepCase& c, StepWo
     auto all_reduce = std::make_unique<GpuCollective>(*gpus_, task, c.tuning, std::move(place));
     all_reduce->set_looks(patience.looks());
     if (hooks.absent_rank) all_reduce->leave_out(*hooks.absent_rank);
-    running->all_reduces.push_back(all_reduce.get());
+    running.all_reduces.push_back(all_reduce.get());
     return all_reduce;
   };
-  running->job.emplace(*gpus_, std::move(work), make);
-  try {
-    running->step.emplace(*running->job,
-                          DeviceStep::Options{.patience = patience.longer(), .hooks = hooks});
-    measure_with(*running, result, c);
-  } catch (...) {
-    if (running->step && !running->step->idle()) {
-      leave_behind(std::move(running));
-      leave_behind(std::move(gpus_));
-    }
-    throw;
-  }
+  running.job.emplace(*gpus_, std::move(work), make);
+  watch_kernels(std::move(owned), gpus_, patience.longer().timeout, [&] {
+    running.step.emplace(*running.job,
+                         DeviceStep::Options{.patience = patience.longer(), .hooks = hooks});
+    measure_with(running, result, c);
+  });
 }
 
 void CudaStepBackend::measure_with(Running& running, StepResult& result, const StepCase& c) {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ class CudaStepBackend : public StepBackend {
   BackendOptions options_;
   Availability availability_{.here = true, .reason = ""};
   std::unique_ptr<Gpus> gpus_;  // null: none is here
+  std::set<int> ranks_;         // of the steps so far
   std::atomic<bool> interrupted_{false};
 };
 

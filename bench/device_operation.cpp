@@ -70,34 +70,50 @@ OperationTraits DeviceOperation::traits() const {
 
 void DeviceOperation::rewrite_input() {
   ++generation_;
+  std::vector<int> launches(on_device_.size());
   for_each_rank([&](int r, std::size_t d) {
-    for (const auto& stretch : data_.inputs(r, generation_))
+    for (const auto& stretch : data_.inputs(r, generation_)) {
       on_device_[d]->write(stretch, collective_.input(r));
+      ++launches[d];
+    }
   });
+  clock_->launched(*std::max_element(launches.begin(), launches.end()));
 }
 
 void DeviceOperation::capture() {
   settle();
-  std::vector<std::unique_ptr<GpuGraph>> graphs;
   try {
-    for (GpuStream* stream : streams_of(collective_)) stream->begin_capture();
-    collective_.run();
-    for (GpuStream* stream : streams_of(collective_)) graphs.push_back(stream->end_capture());
-    graphs_ = std::move(graphs);
+    make_graphs();
     replay();
-  } catch (const std::exception& e) {
+  } catch (...) {
     // NCCL does not end a communicator before a graph with its work is gone, captured to its end or not.
     for (GpuStream* stream : streams_of(collective_)) stream->drop_capture();
     graphs_.clear();
-    const auto* const error = dynamic_cast<const Error*>(&e);
-    if (error != nullptr && error->kind() == ErrorKind::absent) throw Unsupported(e.what());
     throw;
   }
 }
 
-void DeviceOperation::replay() {
+void DeviceOperation::make_graphs() {
+  std::vector<std::unique_ptr<GpuGraph>> graphs;
+  for (GpuStream* stream : streams_of(collective_)) stream->begin_capture();
+  collective_.run();
+  for (GpuStream* stream : streams_of(collective_)) graphs.push_back(stream->end_capture());
+  graphs_ = std::move(graphs);
   for (std::size_t d = 0; d < graphs_.size(); ++d)
-    collective_.stream(static_cast<int>(d)).replay(*graphs_[d]);
+    collective_.stream(static_cast<int>(d)).upload(*graphs_[d]);
+  if (graphs_.size() > 1) at_once_ = std::make_unique<AtOnce>(collective_.devices());
+}
+
+/// The launch of a graph may wait for what is under way, and a device for the others: each is launched by a thread of its own.
+///   Source  NCCL User Guide, Using NCCL with CUDA Graphs: with several GPUs in a process a launch may block
+void DeviceOperation::replay() {
+  const auto launch = [this](int device) {
+    collective_.stream(device).replay(*graphs_[at(device)]);
+  };
+  if (graphs_.size() > 1)
+    at_once_->run(launch);
+  else if (!graphs_.empty())
+    launch(0);
 }
 
 void DeviceOperation::run() {

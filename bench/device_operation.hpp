@@ -9,6 +9,7 @@
 #include "bench/exact_data.hpp"
 #include "bench/operation.hpp"
 #include "bench/test_hooks.hpp"
+#include "kernels/at_once.hpp"
 #include "kernels/device_collective.hpp"
 #include "kernels/gpu_clock.hpp"
 
@@ -48,7 +49,9 @@ class DeviceOperation : public Operation, public DeviceWork, private OwnClock {
  private:
   void start() override { clock_->start(); }
   [[nodiscard]] std::chrono::nanoseconds stop() override;
+  [[nodiscard]] std::chrono::nanoseconds tick() const override { return GpuClock::kTick; }
   void replay();
+  void make_graphs();
   void spoil();
   [[nodiscard]] WrongElement wrong_element(int rank, const ExactData::Stretch& stretch,
                                            std::int64_t position) const;
@@ -61,6 +64,7 @@ class DeviceOperation : public Operation, public DeviceWork, private OwnClock {
   std::vector<std::unique_ptr<DeviceData>> on_device_;  // [device]
   std::vector<GpuMemory> to_walk_;                      // [device]
   std::vector<std::unique_ptr<GpuGraph>> graphs_;       // [device]; none: run() launches
+  std::unique_ptr<AtOnce> at_once_;                     // launches graphs of several devices
   std::unique_ptr<GpuClock> clock_;
   int generation_ = 0;
   int runs_ = 0;

@@ -46,6 +46,7 @@ class DeviceStep : public Operation, public DeviceWork, private OwnClock {
   using Events = std::vector<std::unique_ptr<GpuEvent>>;
   void start() override { clock_->start(); }
   [[nodiscard]] std::chrono::nanoseconds stop() override;
+  [[nodiscard]] std::chrono::nanoseconds tick() const override { return GpuClock::kTick; }
   void mark(std::size_t event);
   void read_times() const;
   void spoil();

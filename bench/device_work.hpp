@@ -1,6 +1,8 @@
 /// What may be under way on devices when its owner gives up.
 #pragma once
 
+#include <chrono>
+
 namespace collmark {
 
 class DeviceWork {
@@ -14,5 +16,8 @@ class DeviceWork {
  protected:
   ~DeviceWork() = default;
 };
+
+/// Waits for it, so long at most. False: nothing that it may use can be given back.
+[[nodiscard]] bool comes_to_an_end(const DeviceWork& work, std::chrono::milliseconds longest);
 
 }  // namespace collmark

@@ -16,6 +16,7 @@ constexpr double kStable = 0.05;  // difference of the medians of two windows
 constexpr Seconds kLongestWarmUp{1.0};
 constexpr double kTimerCalls = 100;  // that a reading should last, if operations can be batched
 constexpr double kBatchFrom = 20;    // timer calls: operations longer than that are read one by one
+constexpr double kTicks = 20;        // of a clock of its own, that a reading should last
 constexpr Seconds kThroughputReading{1e-3};
 constexpr int kMostInBatch = 1'000;
 constexpr int kMostFinalLooks = 200;  // single operations checked where batches hid some results
@@ -91,16 +92,16 @@ class Reader {
     }
   }
 
-  /// Latency mode keeps its cache state inside a batch too. The few bytes written count as time.
+  /// Latency mode keeps its cache state inside a batch too. The few bytes written count as time; a device's launches would not be few.
   [[nodiscard]] bool rewrites_in_batch() const {
-    return options_.mode == Mode::latency && options_.cache != CacheState::untouched;
+    return clock_ == nullptr && options_.mode == Mode::latency &&
+           options_.cache != CacheState::untouched;
   }
 
   /// In place, an operation on the result of the one before has no known answer.
   [[nodiscard]] bool is_known(int batch) const {
     if (keeps_input_) return true;
-    if (options_.cache == CacheState::untouched) return false;
-    return batch == 1 || rewrites_in_batch();
+    return options_.cache != CacheState::untouched && (batch == 1 || rewrites_in_batch());
   }
 
   void look() {
@@ -145,7 +146,6 @@ std::vector<Sample> readings(Team& team, Reader& reader, int count, int batch) {
   for (Sample& sample : mine) sample = reader.read(batch);
   const std::vector<Sample> by_rank = gathered_at_rank_0(team, std::span<const Sample>(mine));
   std::vector<Sample> by_reading;
-  by_reading.reserve(by_rank.size());
   const std::size_t ranks = by_rank.size() / mine.size();
   for (std::size_t i = 0; i < mine.size(); ++i)
     for (std::size_t r = 0; r < ranks; ++r) by_reading.push_back(by_rank[r * mine.size() + i]);
@@ -191,16 +191,17 @@ double warm_up(Team& team, Reader& reader, const MeasureOptions& options, Measur
 }
 
 /// Several operations per reading where the clock is too coarse for one, or in throughput mode.
-int choose_batch(double time, const OperationTraits& traits, const MeasureOptions& options) {
+int choose_batch(double time, Operation& operation, const MeasureOptions& options) {
   if (time <= 0.0) return options.mode == Mode::throughput ? kUnknownBatch : 1;
   const auto enough = [&](double reading) {
     return std::clamp(static_cast<int>(std::ceil(reading / time)), 1, kMostInBatch);
   };
   if (options.mode == Mode::throughput) return std::max(2, enough(kThroughputReading.count()));
-  const double call = options.timer_call.count();
   const bool stays_cold = options.cache == CacheState::cold;  // only the first of a batch would be
-  if (!traits.synchronising || stays_cold || time >= kBatchFrom * call) return 1;
-  return enough(kTimerCalls * call);
+  if (!operation.traits().synchronising || stays_cold) return 1;
+  if (OwnClock* own = operation.own_clock()) return enough(kTicks * Seconds(own->tick()).count());
+  const double call = options.timer_call.count();
+  return time >= kBatchFrom * call ? 1 : enough(kTimerCalls * call);
 }
 
 /// How many more readings before the next look, or why there are none.
@@ -286,8 +287,7 @@ Measurement measure(Team& team, Operation& operation, const MeasureOptions& opti
   if (!all_correct(team, reader, m)) return m;
 
   const double time = warm_up(team, reader, options, m);
-  m.batch =
-      decided_by_rank_0(team, [&] { return choose_batch(time, operation.traits(), options); });
+  m.batch = decided_by_rank_0(team, [&] { return choose_batch(time, operation, options); });
   time_operations(team, reader, options, m);
 
   summarise_samples(m);

@@ -107,22 +107,28 @@ TEST(Measure, RightOperationIsTimedAndCorrect) {
   EXPECT_EQ(timed.calls[0], timed.calls[1]) << "ranks disagreed on the count";
 }
 
-/// Says that every reading took so long, whatever the host's clock shows.
+/// Says that every operation took so long, whatever the host's clock shows.
 class ClockedOperation : public Operation, private OwnClock {
  public:
   static constexpr std::chrono::microseconds kTime{1234};
+  explicit ClockedOperation(std::chrono::microseconds time = kTime) : time_(time) {}
   OperationTraits traits() const override { return {}; }
-  void rewrite_input() override {}
+  void rewrite_input() override { rewritten_after = runs_; }
   void run() override { ++runs_; }
   Check check() const override { return {}; }
   void evict() override {}
   Moved moved() const override { return {}; }
   OwnClock* own_clock() override { return this; }
-  int started_after = 0, stopped_after = 0;  // runs, in the last reading
+  int rewritten_after = 0, started_after = 0, stopped_after = 0;  // runs, in the last reading
 
  private:
   void start() override { started_after = runs_; }
-  std::chrono::nanoseconds stop() override { return stopped_after = runs_, kTime; }
+  std::chrono::nanoseconds stop() override {
+    stopped_after = runs_;
+    return (stopped_after - started_after) * time_;
+  }
+  std::chrono::nanoseconds tick() const override { return std::chrono::nanoseconds(500); }
+  std::chrono::microseconds time_;
   int runs_ = 0;
 };
 
@@ -134,6 +140,15 @@ TEST(Measure, AnOperationsOwnClockIsBelieved) {
   EXPECT_DOUBLE_EQ(m.time.min, Seconds(ClockedOperation::kTime).count());
   EXPECT_DOUBLE_EQ(m.time.max, Seconds(ClockedOperation::kTime).count());
   EXPECT_EQ(operation.stopped_after, operation.started_after + 1) << "of one operation";
+}
+
+TEST(Measure, AReadingOfACoarseClockIsTwentyOfItsTicksAndNothingIsRewrittenInIt) {
+  SoloTeam alone;
+  ClockedOperation operation(std::chrono::microseconds(3));
+  const Measurement m = measure(alone, operation, exactly(7));
+  EXPECT_EQ(m.batch, 4);
+  EXPECT_DOUBLE_EQ(m.time.p50, 3e-6);
+  EXPECT_EQ(operation.rewritten_after, operation.started_after);
 }
 
 TEST(Measure, WarmUpIsTenOperationsHoweverLittleTimeThereIs) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 #include <vector>
 
 #include "bench/library_name.hpp"
@@ -66,12 +65,8 @@ void run_forced(DeviceCollective& collective, const NcclChoice& choice) {
 
 bool abandon(NcclGroup& group, DeviceWork* work) {
   if (work != nullptr) work->let_go();
-  group.abort();
-  const auto begin = std::chrono::steady_clock::now();
-  const auto idle = [&] { return work == nullptr || work->idle(); };
-  while (!idle() && std::chrono::steady_clock::now() - begin < kAfterAbort)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  return idle();
+  if (!group.abort()) return false;
+  return work == nullptr || comes_to_an_end(*work, kAfterAbort);
 }
 
 void note_what_ran(CaseResult& result, const std::optional<TuningLog::Ran>& ran,

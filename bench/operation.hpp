@@ -41,6 +41,8 @@ class OwnClock {
   virtual void start() = 0;
   /// Lets it begin, and waits for its end: how long it took, on the slowest device.
   [[nodiscard]] virtual std::chrono::nanoseconds stop() = 0;
+  /// Between two times that it can tell from each other.
+  [[nodiscard]] virtual std::chrono::nanoseconds tick() const = 0;
 };
 
 /// All ranks call the same functions in the same order.

@@ -18,18 +18,9 @@ namespace collmark {
 namespace {
 
 // Names, and beginnings of names where a library reads many.
-constexpr std::array<std::string_view, 12> kRelevant{"COLLMARK_",
-                                                     "OMPI_MCA_",
-                                                     "PMIX_MCA_",
-                                                     "PRTE_MCA_",
-                                                     "UCX_",
-                                                     "FI_PROVIDER",
-                                                     "NCCL_",
-                                                     "CUDA_VISIBLE_DEVICES",
-                                                     "CUDA_DEVICE_ORDER",
-                                                     "OMP_NUM_THREADS",
-                                                     "GLIBC_TUNABLES",
-                                                     "SLURM_NTASKS"};
+constexpr std::array<std::string_view, 11> kRelevant{
+    "COLLMARK_", "OMPI_MCA_", "PMIX_MCA_",       "PRTE_MCA_",      "UCX_",        "FI_PROVIDER",
+    "NCCL_",     "CUDA_",     "OMP_NUM_THREADS", "GLIBC_TUNABLES", "SLURM_NTASKS"};
 
 nlohmann::json or_null(const auto& value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);

@@ -54,7 +54,7 @@ int step(const StepFlags& flags, const StepConfig& config) {
   StepRun run({session.run().run_id, session.run().host.name}, *backend, session);
   measure_resumably(session.run(), flags.csv,
                     [&] { run.run(rest, [&] { return listener.interrupted(); }); });
-  session.end();
+  session.end(backend->devices());
   say(failed_before(session.found(), flags.csv));
   return exit_status(session.found() + run.tally(), Missing::refused);
 }

@@ -22,9 +22,9 @@ StepResult StepRun::result_of(const PlannedStep& planned) {
   if (!obstacle.empty()) return without_measurement(planned, Status::skipped, std::move(obstacle));
   try {
     return backend_.run(planned.c);
-  } catch (const Error& e) {
-    if (e.kind() != ErrorKind::timed_out && e.kind() != ErrorKind::lost) throw;
-    report(planned, without_measurement(planned, Status::failed, failure(e)));
+  } catch (const std::exception& e) {
+    if (const auto end = end_of_case(e))
+      report(planned, without_measurement(planned, end->status, end->reason));
     throw;
   }
 }

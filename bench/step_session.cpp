@@ -145,8 +145,9 @@ void StepSession::finished(const StepRecord& record) {
   if (record.result.base.status == Status::ok) points_.push_back(point_of(record));
 }
 
-void StepSession::end() {
+void StepSession::end(std::vector<std::string> devices) {
   progress_.clear();
+  files_.note_devices(std::move(devices));
   files_.end();
   const std::vector<std::string> sentences = verdicts(points_, dtype_);
   if (document_) {

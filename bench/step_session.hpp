@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "bench/progress.hpp"
@@ -28,7 +29,7 @@ class StepSession : public StepObserver {
   void starting(const PlannedStep& planned) override;
   void finished(const StepRecord& record) override;
   /// Closes the run's record and prints what it comes to: sentences, or the JSON document.
-  void end();
+  void end(std::vector<std::string> devices);
 
   [[nodiscard]] const RunRecord& run() const { return files_.run(); }
   [[nodiscard]] const SweepTally& found() const { return files_.found(); }

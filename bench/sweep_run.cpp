@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kTimedOut = "timed out";
 constexpr std::string_view kLost = "lost";
+constexpr std::string_view kBroken = "broken";
 
 /// Why the case cannot run here, one line; empty if it can.
 std::string obstacle(const PlannedCase& planned, const Backend& backend) {
@@ -42,24 +43,41 @@ SweepTally operator+(const SweepTally& a, const SweepTally& b) {
           .absent = a.absent + b.absent,
           .wrong = a.wrong + b.wrong,
           .timed_out = a.timed_out + b.timed_out,
-          .lost = a.lost + b.lost};
+          .lost = a.lost + b.lost,
+          .broken = a.broken + b.broken};
 }
 
 void SweepTally::add(Status status, std::string_view reason) {
   if (status == Status::ok) ++ok;
   if (status == Status::skipped) ++skipped;
   if (status == Status::failed)
-    ++(reason.starts_with(kTimedOut) ? timed_out : reason.starts_with(kLost) ? lost : wrong);
+    ++(reason.starts_with(kTimedOut) ? timed_out
+       : reason.starts_with(kLost)   ? lost
+       : reason.starts_with(kBroken) ? broken
+                                     : wrong);
 }
 
 std::string failure(const Error& e) {
-  return fmt::format("{}: {}", e.kind() == ErrorKind::timed_out ? kTimedOut : kLost, e.what());
+  const std::string_view kind = e.kind() == ErrorKind::timed_out ? kTimedOut
+                                : e.kind() == ErrorKind::lost    ? kLost
+                                                                 : kBroken;
+  return fmt::format("{}: {}", kind, e.what());
+}
+
+std::optional<CaseEnd> end_of_case(const std::exception& e) {
+  const auto* const error = dynamic_cast<const Error*>(&e);
+  if (error == nullptr) return CaseEnd{.reason = fmt::format("{}: {}", kBroken, e.what())};
+  if (error->kind() == ErrorKind::interrupted || error->kind() == ErrorKind::usage)
+    return std::nullopt;
+  if (error->kind() == ErrorKind::absent) return CaseEnd{Status::skipped, e.what()};
+  return CaseEnd{.reason = failure(*error)};
 }
 
 int exit_status(const SweepTally& tally, Missing missing) {
   if (tally.wrong > 0) return exit_code(ErrorKind::wrong_result);
   if (tally.timed_out > 0) return exit_code(ErrorKind::timed_out);
   if (tally.lost > 0) return exit_code(ErrorKind::lost);
+  if (tally.broken > 0) return exit_code(ErrorKind::broken);
   if (tally.absent > 0) return missing == Missing::allowed ? 0 : exit_code(ErrorKind::absent);
   return tally.ok > 0 ? 0 : exit_code(ErrorKind::incomparable);
 }
@@ -69,11 +87,12 @@ CaseResult Sweep::result_of(const PlannedCase& planned, Backend& backend) {
   if (!reason.empty()) return skipped(planned.c, std::move(reason));
   try {
     return backend.run(planned.c);
-  } catch (const Error& e) {
-    if (e.kind() != ErrorKind::timed_out && e.kind() != ErrorKind::lost) throw;
-    CaseResult result = skipped(planned.c, failure(e));
-    result.status = Status::failed;
-    report(planned, backend, std::move(result));
+  } catch (const std::exception& e) {
+    if (const auto end = end_of_case(e)) {
+      CaseResult result = skipped(planned.c, end->reason);
+      result.status = end->status;
+      report(planned, backend, std::move(result));
+    }
     throw;
   }
 }

@@ -1,8 +1,10 @@
 /// Runs a planned sweep case by case and reports each as a record.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,8 +33,9 @@ struct SweepTally {
   int wrong = 0;
   int timed_out = 0;
   int lost = 0;
+  int broken = 0;  // by a bug of ours
 
-  [[nodiscard]] int failed() const { return wrong + timed_out + lost; }
+  [[nodiscard]] int failed() const { return wrong + timed_out + lost + broken; }
   void add(Status status, std::string_view reason);
 };
 
@@ -46,6 +49,14 @@ enum class Missing { refused, allowed };
 /// The reason of a case that ended its run: begins with a word for the kind of error, by which
 /// SweepTally tells it again from a row.
 [[nodiscard]] std::string failure(const Error& e);
+
+struct CaseEnd {
+  Status status = Status::failed;
+  std::string reason = {};
+};
+/// What stands in the row of a case that ended its run with `e`, the exception that is being handled: nothing, if it is
+/// none of the case's.
+[[nodiscard]] std::optional<CaseEnd> end_of_case(const std::exception& e);
 
 struct RunIdentity {
   std::string run_id;

@@ -10,11 +10,12 @@ namespace {
 
 using testing::ElementsAre;
 
-/// Notes what it is told; fails the case of `lost_ranks` ranks.
+/// Notes what it is told; fails the case of `lost_ranks` ranks, with an error of `kind`.
 class NotingBackend : public Backend {
  public:
   explicit NotingBackend(std::vector<std::string>& notes) : notes_(notes) {}
   int lost_ranks = 0;
+  ErrorKind kind = ErrorKind::lost;
 
   [[nodiscard]] std::string_view name() const override { return "noting"; }
   [[nodiscard]] Availability availability() const override { return {.here = true, .reason = ""}; }
@@ -23,7 +24,7 @@ class NotingBackend : public Backend {
   void begin_launch(int ranks) override { notes_.push_back("launch " + std::to_string(ranks)); }
   [[nodiscard]] CaseResult run(const Case& c) override {
     notes_.push_back("case " + std::to_string(c.ranks));
-    if (c.ranks == lost_ranks) throw Error(ErrorKind::lost, "rank 1 is gone");
+    if (c.ranks == lost_ranks) throw Error(kind, "rank 1 is gone");
     return {.algorithm = c.algorithm};
   }
   void interrupt() noexcept override {}
@@ -79,6 +80,25 @@ TEST_F(SweepRun, ALostRankEndsTheRunAndItsCaseIsARow) {
   EXPECT_EQ(rows_.all[0].result.status, Status::ok);
   EXPECT_EQ(rows_.all[1].result.status, Status::failed);
   EXPECT_EQ(rows_.all[1].result.reason, "lost: rank 1 is gone");
+}
+
+TEST_F(SweepRun, EveryErrorOfACaseIsARowThatSaysWhichKindItWas) {
+  backend().lost_ranks = 4;
+  const std::vector<PlannedCase> plan{planned(0, 0, 4)};
+  const auto reason_of = [&](ErrorKind kind) {
+    backend().kind = kind;
+    EXPECT_THROW(sweep_.run(plan, [] { return false; }), Error);
+    return rows_.all.back().result.reason;
+  };
+  EXPECT_EQ(reason_of(ErrorKind::broken), "broken: rank 1 is gone");
+  EXPECT_EQ(rows_.all.back().result.status, Status::failed);
+  EXPECT_EQ(exit_status(sweep_.tally(), Missing::refused), 1);
+  EXPECT_EQ(reason_of(ErrorKind::timed_out), "timed out: rank 1 is gone");
+  EXPECT_EQ(reason_of(ErrorKind::absent), "rank 1 is gone");
+  EXPECT_EQ(rows_.all.back().result.status, Status::skipped);
+  const std::size_t rows = rows_.all.size();
+  (void)reason_of(ErrorKind::interrupted);
+  EXPECT_EQ(rows_.all.size(), rows);
 }
 
 }  // namespace

@@ -19,6 +19,16 @@ std::string driver_path() {
 
 Error absent(const std::string& why) { return Error(ErrorKind::absent, why); }
 
+/// With it a launch returns only when it is done: ranks of two devices would wait for each other for ever, and a time would
+/// be that of the host.
+///   Source  CUDA C++ Programming Guide, CUDA Environment Variables
+void refuse_blocking_launches() {
+  const char* const blocks = std::getenv("CUDA_LAUNCH_BLOCKING");
+  if (blocks != nullptr && std::atoi(blocks) != 0)
+    throw absent(std::string("CUDA_LAUNCH_BLOCKING=") + blocks +
+                 " makes every launch wait for its end, and nothing can be measured so: unset it");
+}
+
 /// What to do about it, where that is known.
 std::string_view advice(Status status) {
   switch (status) {
@@ -48,8 +58,16 @@ std::string_view advice(Status status) {
     case Status::system_not_ready:
       return "is nvidia-fabricmanager running?";
     case Status::ecc_uncorrectable:
+    case Status::contained:
       return "see nvidia-smi -q, ECC Errors";
+    case Status::nvlink_uncorrectable:
+      return "see nvidia-smi nvlink -e";
     case Status::illegal_address:
+    case Status::illegal_instruction:
+    case Status::misaligned_address:
+    case Status::invalid_address_space:
+    case Status::invalid_pc:
+    case Status::hardware_stack_error:
     case Status::launch_failed:
       return "compute-sanitizer shows where";
     case Status::launch_out_of_resources:
@@ -60,9 +78,11 @@ std::string_view advice(Status status) {
   }
 }
 
-bool is_too_much(Status status) {
+/// The case's own fault, or the device's that it was tried on: another case may run.
+bool is_refused(Status status) {
   return status == Status::out_of_memory || status == Status::launch_out_of_resources ||
-         status == Status::cooperative_launch_too_large;
+         status == Status::cooperative_launch_too_large || status == Status::not_supported ||
+         status == Status::capture_unsupported || status == Status::capture_invalidated;
 }
 
 ErrorKind kind_of(Status status) {
@@ -78,15 +98,22 @@ ErrorKind kind_of(Status status) {
     case Status::compatibility_not_supported:
     case Status::mps_connection_failed:
     case Status::mps_server_not_ready:
-    case Status::capture_unsupported:
-    case Status::capture_invalidated:
-    case Status::not_supported:
       return ErrorKind::absent;
     case Status::device_unavailable:
     case Status::ecc_uncorrectable:
+    case Status::contained:
+    case Status::nvlink_uncorrectable:
     case Status::illegal_address:
     case Status::launch_timeout:
+    case Status::context_is_destroyed:
+    case Status::assertion:
+    case Status::hardware_stack_error:
+    case Status::illegal_instruction:
+    case Status::misaligned_address:
+    case Status::invalid_address_space:
+    case Status::invalid_pc:
     case Status::launch_failed:
+    case Status::mps_client_terminated:
     case Status::unknown:
       return ErrorKind::lost;
     default:
@@ -111,6 +138,7 @@ Driver::Driver() : Driver(driver_path()) {}
 
 Driver::Driver(const std::string& path) : library_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
   if (!library_) throw absent(std::string("no CUDA driver: ") + dlerror());
+  refuse_blocking_launches();
 #define COLLMARK_RESOLVE(name, symbol, parameters) \
   resolve(library_.get(), #symbol, functions_.name);
   COLLMARK_DRIVER_FUNCTIONS(COLLMARK_RESOLVE)
@@ -135,7 +163,7 @@ std::string Driver::words(Status status) const {
 void Driver::check(Status status, std::string_view doing) const {
   if (status == Status::success) return;
   const std::string line = std::string(doing) + ": " + words(status);
-  if (is_too_much(status)) throw Unsupported(line);
+  if (is_refused(status)) throw Unsupported(line);
   throw Error(kind_of(status), line);
 }
 

@@ -27,8 +27,9 @@ class Driver {
   [[nodiscard]] std::string words(cu::Status status) const;
 
   /// Does nothing if `status` is success. `doing` completes "collmark: ", as "GPU 0: allocating 1 GiB".
-  ///   Throws   Unsupported      the case is too large for the device: out of memory, too many blocks
-  ///            Error{absent}    nothing can run here: no device, no code for it, no graph of it
+  ///   Throws   Unsupported      the case is too large for the device: out of memory, too many blocks; or it does not do
+  ///                             such a thing: no graph of it
+  ///            Error{absent}    nothing can run here: no device, no code for it
   ///            Error{lost}      the device is gone, or what ran there crashed: nothing more can be done with it
   ///            Error{broken}    the call made no sense: a bug of ours
   void check(cu::Status status, std::string_view doing) const;

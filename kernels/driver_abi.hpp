@@ -25,7 +25,9 @@ enum class Status : int {
   ecc_uncorrectable = 214,
   peer_access_unsupported = 217,
   invalid_ptx = 218,
+  nvlink_uncorrectable = 220,
   unsupported_ptx_version = 222,
+  contained = 226,
   invalid_handle = 400,
   not_found = 500,
   not_ready = 600,
@@ -33,7 +35,14 @@ enum class Status : int {
   launch_out_of_resources = 701,
   launch_timeout = 702,
   peer_access_already_enabled = 704,
+  context_is_destroyed = 709,
+  assertion = 710,
   too_many_peers = 711,
+  hardware_stack_error = 714,
+  illegal_instruction = 715,
+  misaligned_address = 716,
+  invalid_address_space = 717,
+  invalid_pc = 718,
   launch_failed = 719,
   cooperative_launch_too_large = 720,
   not_supported = 801,
@@ -42,6 +51,7 @@ enum class Status : int {
   compatibility_not_supported = 804,
   mps_connection_failed = 805,
   mps_server_not_ready = 807,
+  mps_client_terminated = 810,
   capture_unsupported = 900,  // what a capture does not take; then ...
   capture_invalidated = 901,  // ... the rest of it is lost
   unknown = 999
@@ -143,6 +153,7 @@ inline constexpr unsigned kIpcReachPeer = 1;  // also where the memory is anothe
   F(stream_end_capture, cuStreamEndCapture, (Stream stream, Graph * graph))                       \
   F(graph_instantiate, cuGraphInstantiateWithFlags,                                               \
     (GraphExec * exec, Graph graph, unsigned long long flags))                                    \
+  F(graph_upload, cuGraphUpload, (GraphExec exec, Stream stream))                                 \
   F(graph_launch, cuGraphLaunch, (GraphExec exec, Stream stream))                                 \
   F(graph_exec_destroy, cuGraphExecDestroy, (GraphExec exec))                                     \
   F(graph_destroy, cuGraphDestroy, (Graph graph))                                                 \

@@ -69,9 +69,19 @@ void require_new_enough(const Driver& driver) {
 
 }  // namespace
 
-Gpu::Gpu(const Driver& driver, int ordinal) : driver_(driver), facts_(facts_of(driver, ordinal)) {
+PrimaryContext::PrimaryContext(const Driver& driver, const GpuFacts& facts)
+    : driver_(driver), ordinal_(facts.ordinal) {
   require_new_enough(driver);
-  check(driver->primary_context_retain(&context_, ordinal), "making a context");
+  const cu::Status status = driver->primary_context_retain(&context_, ordinal_);
+  if (status != cu::Status::success)
+    driver.check(status,
+                 "GPU " + std::to_string(ordinal_) + " (" + facts.name + "): making a context");
+}
+
+PrimaryContext::~PrimaryContext() { (void)driver_->primary_context_release(ordinal_); }
+
+Gpu::Gpu(const Driver& driver, int ordinal)
+    : driver_(driver), facts_(facts_of(driver, ordinal)), context_(driver, facts_) {
   use();
   const std::string targets = kernel_image_targets();
   check(driver->module_load_data(&module_, kernel_image()),
@@ -80,9 +90,8 @@ Gpu::Gpu(const Driver& driver, int ordinal) : driver_(driver), facts_(facts_of(d
 }
 
 Gpu::~Gpu() {
-  (void)driver_->context_set_current(context_);
+  (void)driver_->context_set_current(context());
   (void)driver_->module_unload(module_);
-  (void)driver_->primary_context_release(facts_.ordinal);
 }
 
 Bytes Gpu::free_memory() const {
@@ -121,7 +130,7 @@ int Gpu::resident_blocks(const std::string& symbol, int threads) {
   return of_multiprocessor * facts_.multiprocessors;
 }
 
-void Gpu::use() const { check(driver_->context_set_current(context_), "selecting it"); }
+void Gpu::use() const { check(driver_->context_set_current(context()), "selecting it"); }
 
 void Gpu::check(cu::Status status, const std::string& doing) const {
   if (status != cu::Status::success)

@@ -24,7 +24,22 @@ struct GpuFacts {
   Bytes memory, l2;
 };
 
-/// A device's primary context with our kernels in it, for as long as it lives.
+/// A device's primary context, for as long as it lives.
+class PrimaryContext {
+ public:
+  PrimaryContext(const Driver& driver, const GpuFacts& facts);
+  ~PrimaryContext();
+  PrimaryContext(const PrimaryContext&) = delete;
+  PrimaryContext& operator=(const PrimaryContext&) = delete;
+  [[nodiscard]] cu::Context handle() const { return context_; }
+
+ private:
+  const Driver& driver_;
+  int ordinal_;
+  cu::Context context_ = nullptr;
+};
+
+/// The same with our kernels in it.
 class Gpu {
  public:
   ///   Throws   as Driver::check; Error{absent} for a driver older than the kernels, or no code for this GPU.
@@ -35,7 +50,7 @@ class Gpu {
 
   [[nodiscard]] const GpuFacts& facts() const { return facts_; }
   [[nodiscard]] const Driver& driver() const { return driver_; }
-  [[nodiscard]] cu::Context context() const { return context_; }
+  [[nodiscard]] cu::Context context() const { return context_.handle(); }
   [[nodiscard]] Bytes free_memory() const;
 
   /// By symbol (kernel_list.hpp).
@@ -52,7 +67,7 @@ class Gpu {
  private:
   const Driver& driver_;
   GpuFacts facts_;
-  cu::Context context_ = nullptr;
+  PrimaryContext context_;
   cu::Module module_ = nullptr;
   std::map<std::string, cu::Function> kernels_;
 };
@@ -167,6 +182,9 @@ class GpuStream {
   [[nodiscard]] std::unique_ptr<GpuGraph> end_capture();
   /// Ends a capture, if there is one, and forgets what was captured.
   void drop_capture() noexcept;
+  /// Brings it to the device: a launch need not any more.
+  void upload(const GpuGraph& graph);
+  /// May be called by several threads, for a stream each.
   void replay(const GpuGraph& graph);
 
  private:
@@ -178,7 +196,8 @@ class GpuStream {
   cu::Stream stream_ = nullptr;
 };
 
-/// The GPUs that the driver shows.
+/// The GPUs that the driver shows, but for those that cannot be used: one that the kernels were not built for, or that
+/// another process holds alone.
 class Gpus {
  public:
   ///   Throws   Error{absent}: one line why none can be used.
@@ -192,6 +211,8 @@ class Gpus {
   [[nodiscard]] int size() const { return static_cast<int>(all_.size()); }
   [[nodiscard]] Gpu& operator[](int i) const { return *all_[static_cast<std::size_t>(i)]; }
   [[nodiscard]] const Driver& driver() const { return driver_; }
+  /// Those that cannot be used, a line each: which, and why.
+  [[nodiscard]] const std::vector<std::string>& left_out() const { return left_out_; }
   /// The least of the first `count` devices.
   [[nodiscard]] Bytes free_memory(int count) const;
   /// Makes the first `count` devices reach each other's memory. Why they cannot, one line that names two; empty if
@@ -205,6 +226,7 @@ class Gpus {
 
   Driver driver_;
   std::vector<std::unique_ptr<Gpu>> all_;
+  std::vector<std::string> left_out_;
 };
 
 }  // namespace collmark

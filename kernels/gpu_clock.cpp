@@ -4,13 +4,15 @@
 #include <thread>
 #include <utility>
 
+#include "collectives/catalogue.hpp"
 #include "collectives/error.hpp"
 
 namespace collmark {
 namespace {
 
-constexpr int kMostBehindGate = 128;  // launches; streams are known to take about a thousand
-constexpr std::chrono::microseconds kBusy{200}, kNap{20};  // of waiting: first without sleep
+constexpr int kMostBehindGate = 512;  // launches; streams are known to take about a thousand
+constexpr std::chrono::milliseconds kLongestClosed{5'000};  // to queue so many takes milliseconds
+constexpr std::chrono::microseconds kBusy{200}, kNap{20};   // of waiting: first without sleep
 constexpr int kLooksPerMillisecond = 2'000;  // at a flag that is not there yet; about as a GPU does
 constexpr int kHostWaitsLonger = 4;          // times, than ranks wait for each other
 
@@ -32,36 +34,38 @@ GpuClock::GpuClock(std::vector<GpuStream*> streams, HostPatience patience)
   for (GpuStream* stream : streams)
     lanes_.push_back({stream, std::make_unique<GpuEvent>(stream->gpu()),
                       std::make_unique<GpuEvent>(stream->gpu())});
-  gate_ = std::make_unique<PinnedMemory>(streams.front()->gpu(), Bytes{sizeof(std::uint32_t)});
-  *reinterpret_cast<std::uint32_t*>(gate_->data()) = 0;
+  gate_ = std::make_unique<GpuGate>(streams.front()->gpu(),
+                                    std::min(patience_.timeout, kLongestClosed));
 }
 
-GpuClock::~GpuClock() { open(); }
+GpuClock::~GpuClock() = default;
 
 void GpuClock::start() {
+  gate_->close();
+  behind_gate_ = 0;
+  started_ = true;
   for (const Lane& lane : lanes_) {
-    lane.stream->wait_for(gate_->on_device(), opened_ + 1);
+    gate_->hold(*lane.stream);
     lane.stream->record(*lane.start);
   }
-  behind_gate_ = 0;
 }
 
-void GpuClock::launched() {
-  if (behind_gate_ >= 0 && ++behind_gate_ >= kMostBehindGate) open();
-}
-
-void GpuClock::open() {
-  if (std::exchange(behind_gate_, -1) < 0) return;
-  std::atomic_ref gate(*reinterpret_cast<std::uint32_t*>(gate_->data()));
-  gate.store(++opened_, std::memory_order_release);
+void GpuClock::launched(int launches) {
+  behind_gate_ += launches;
+  if (behind_gate_ >= kMostBehindGate) gate_->open();
 }
 
 void GpuClock::record_end() {
   for (const Lane& lane : lanes_) lane.stream->record(*lane.end);
+  started_ = false;
 }
 
 Seconds GpuClock::stop() {
   finish();
+  if (gate_->opened_by_itself())
+    throw Unsupported(
+        "a call of the driver did not return while the GPU waited to begin: launches block (a "
+        "debugger?), or its queue was full; so nothing was timed");
   Seconds longest{0};
   for (int i = 0; i < static_cast<int>(lanes_.size()); ++i) longest = std::max(longest, time_of(i));
   return longest;
@@ -73,18 +77,18 @@ Seconds GpuClock::time_of(int stream) const {
 }
 
 void GpuClock::let_go() {
-  open();
+  gate_->open();
   record_end();
 }
 
 bool GpuClock::idle() const {
-  return std::all_of(lanes_.begin(), lanes_.end(),
-                     [](const Lane& lane) { return lane.end->passed(); });
+  return !started_ && std::all_of(lanes_.begin(), lanes_.end(),
+                                  [](const Lane& lane) { return lane.end->passed(); });
 }
 
 void GpuClock::finish() {
   record_end();
-  open();
+  gate_->open();
   const auto begin = std::chrono::steady_clock::now();
   while (!idle()) {
     const auto waited = std::chrono::steady_clock::now() - begin;

@@ -3,7 +3,8 @@
 ///   stream     wait for the gate | start event | launches ... | end event
 ///   host       queues all of that, then opens the gate
 ///
-/// So devices start together, and what the host needs to queue a launch is no part of the time.
+/// So devices start together, and what the host needs to queue a launch is no part of the time. A gate that had to open
+/// by itself (gpu_gate.hpp) leaves no such time.
 #pragma once
 
 #include <atomic>
@@ -13,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/gpu.hpp"
+#include "kernels/gpu_gate.hpp"
 
 namespace collmark {
 
@@ -39,9 +40,14 @@ class GpuClock {
 
   /// What is queued from here on waits for stop().
   void start();
-  /// To be called after each launch: behind a closed gate a stream takes only so many.
-  void launched();
-  /// Opens the gate and waits. The longest time of any device.  Throws as finish().
+  /// To be called after whatever is queued, with the most launches that any stream was given: behind a closed gate it takes
+  /// only so many. What is queued otherwise, or by a library, counts as several.
+  void launched(int launches = kOfOneOperation);
+  static constexpr int kOfOneOperation = 4;
+  /// Of events.  Source: CUDA Driver API, cuEventElapsedTime: "a resolution of around 0.5 microseconds".
+  static constexpr std::chrono::nanoseconds kTick{500};
+  /// Opens the gate and waits. The longest time of any device.
+  ///   Throws   as finish(); Unsupported if a call of the driver has waited for the gate
   [[nodiscard]] Seconds stop();
   /// Of one stream, in the order in which they were given, since the last stop().
   [[nodiscard]] Seconds time_of(int stream) const;
@@ -52,7 +58,7 @@ class GpuClock {
   void finish();
   /// After an error: opens the gate, and lets idle() know of all that was queued. Does not wait.
   void let_go();
-  /// What finish() or let_go() saw queued has come to its end.
+  /// What finish() or let_go() saw queued has come to its end, and nothing was started since.
   [[nodiscard]] bool idle() const;
 
  private:
@@ -60,14 +66,13 @@ class GpuClock {
     GpuStream* stream;
     std::unique_ptr<GpuEvent> start, end;
   };
-  void open();
   void record_end();
 
   HostPatience patience_;
   std::vector<Lane> lanes_;
-  std::unique_ptr<PinnedMemory> gate_;  // a count of how often it was opened
-  std::uint32_t opened_ = 0;
-  int behind_gate_ = -1;  // launches; negative: it is open
+  std::unique_ptr<GpuGate> gate_;
+  int behind_gate_ = 0;  // launches
+  bool started_ = false;
 };
 
 }  // namespace collmark

@@ -31,6 +31,11 @@ void GpuStream::drop_capture() noexcept {
   if (captured != nullptr) (void)gpu_.driver()->graph_destroy(captured);
 }
 
+void GpuStream::upload(const GpuGraph& graph) {
+  gpu_.use();
+  check(gpu_.driver()->graph_upload(graph.handle(), stream_), "bringing a graph to it");
+}
+
 void GpuStream::replay(const GpuGraph& graph) {
   gpu_.use();
   check(gpu_.driver()->graph_launch(graph.handle(), stream_), "launching a graph");

@@ -167,6 +167,7 @@ void GpuLink::require_copied(const std::string& how) {
                                           .period = kPeriod},
                                .blocks = grid.blocks,
                                .verdicts = reinterpret_cast<Verdict*>(verdicts_.data())});
+  reader_.finish();  // a copy into pageable memory would wait for it without patience
   to_stream_.copy_to_host(reinterpret_cast<std::byte*>(found_.data()), verdicts_.data(),
                           verdicts_.size());
   reader_.finish();

@@ -1,13 +1,14 @@
 #include "kernels/gpu.hpp"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <thread>
 
 #include "collectives/catalogue.hpp"
 #include "kernels/data.hpp"
-#include "kernels/image.hpp"
 #include "kernels/with_stub.hpp"
 
 namespace collmark {
@@ -15,21 +16,6 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::Not;
-
-/// What opening all GPUs says, and of which kind it is.
-struct Refusal {
-  ErrorKind kind = ErrorKind::broken;
-  std::string what;
-};
-Refusal refusal() {
-  try {
-    const Gpus gpus;
-  } catch (const Error& e) {
-    return {e.kind(), e.what()};
-  }
-  return {};
-}
 
 void wait_until_passed(const GpuEvent& event) {
   while (!event.passed()) std::this_thread::yield();
@@ -42,63 +28,6 @@ void finish(GpuStream& stream) {
   wait_until_passed(end);
 }
 
-class RefusedDriver : public testing::TestWithParam<std::pair<std::string, std::string>> {};
-
-TEST_P(RefusedDriver, IsAbsentAndSaysWhyAndWhatWouldHelpInOneLine) {
-  const auto& [fault, words] = GetParam();
-  const WithStub stub(fault);
-  if (fault == "old_driver" && kernel_image_version() == 0)
-    GTEST_SKIP() << "built without nvcc: no driver is too old";
-  const Refusal said = refusal();
-  EXPECT_EQ(said.kind, ErrorKind::absent) << said.what;
-  EXPECT_THAT(said.what, AllOf(HasSubstr(words), Not(HasSubstr("\n"))));
-}
-
-INSTANTIATE_TEST_SUITE_P(All, RefusedDriver,
-                         testing::Values(std::pair("no_device", "nvidia-smi"),
-                                         std::pair("old_driver", "CUDA 11.4"),
-                                         std::pair("no_code", "sm_90")),
-                         [](const auto& test) { return std::string(test.param.first); });
-
-TEST(Driver, SaysOfWhatCannotRunHereWhatWouldHelp) {
-  const WithStub stub;
-  const Driver driver;
-  for (const auto& [status, help] :
-       {std::pair{cu::Status::capture_unsupported, "makes no graph"},
-        {cu::Status::capture_invalidated, "makes no graph"},
-        {cu::Status::compatibility_not_supported, "LD_LIBRARY_PATH"},
-        {cu::Status::mps_connection_failed, "nvidia-cuda-mps-control"},
-        {cu::Status::mps_server_not_ready, "nvidia-cuda-mps-control"}}) {
-    try {
-      driver.check(status, "trying");
-      FAIL() << help;
-    } catch (const Error& e) {
-      EXPECT_EQ(e.kind(), ErrorKind::absent);
-      EXPECT_THAT(e.what(), AllOf(HasSubstr("trying: "), HasSubstr(help)));
-    }
-  }
-}
-
-TEST(Driver, ThatIsNotThereIsAbsent) {
-  try {
-    const Driver driver("/no/such/libcuda.so.1");
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::absent);
-    EXPECT_THAT(e.what(), HasSubstr("no CUDA driver: /no/such/libcuda.so.1"));
-  }
-}
-
-TEST(Driver, ThatLacksAFunctionIsAbsent) {
-  try {
-    const Driver driver("libm.so.6");
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::absent);
-    EXPECT_THAT(e.what(), HasSubstr("cuInit"));
-  }
-}
-
 TEST(Gpus, OfTheStubSayThatTheyAreNone) {
   const WithStub stub("", 3);
   const Gpus gpus;
@@ -106,6 +35,41 @@ TEST(Gpus, OfTheStubSayThatTheyAreNone) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(gpus[i].facts().name, "collmark stub (CPU, no GPU)");
   EXPECT_NE(gpus[0].facts().uuid, gpus[1].facts().uuid);
   EXPECT_NE(gpus[0].facts().pci, gpus[1].facts().pci);
+}
+
+/// As a display's beside one for computing, or one that another process holds alone.
+TEST(Gpus, OneThatCannotBeUsedIsLeftOutAndNamed) {
+  for (const auto& [fault, words] :
+       {std::pair{"no_code@2", "sm_90"}, {"device_in_use@2", "Compute Mode"}}) {
+    const WithStub stub(fault, 3);
+    Gpus gpus;
+    ASSERT_EQ(gpus.size(), 2);
+    EXPECT_EQ(gpus[1].facts().ordinal, 2);
+    ASSERT_EQ(gpus.left_out().size(), 1u);
+    EXPECT_THAT(gpus.left_out().front(), AllOf(HasSubstr("GPU 1"), HasSubstr(words)));
+    EXPECT_EQ(gpus.connect(2), "");
+  }
+}
+
+TEST(Gpus, NoneThatCanBeUsedIsAbsent) {
+  const WithStub stub("device_in_use", 2);
+  try {
+    const Gpus gpus;
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::absent);
+    EXPECT_THAT(e.what(), HasSubstr("GPU 0"));
+  }
+}
+
+TEST(Gpu, ThatIsNotMadeDoesNotHoldItsContext) {
+  const WithStub stub("no_code@2", 2);
+  const Gpus gpus;
+  void* const library = dlopen(std::getenv("COLLMARK_CUDA_DRIVER"), RTLD_NOW);
+  auto* const retained = reinterpret_cast<int (*)(int)>(dlsym(library, "collmark_stub_retained"));
+  EXPECT_EQ(retained(0), 1);
+  EXPECT_EQ(retained(1), 0);
+  dlclose(library);
 }
 
 TEST(Gpus, ThatCannotReachEachOtherAreNamed) {

@@ -1,12 +1,24 @@
 /// All GPUs that the driver shows, and whether they reach each other.
 #include <algorithm>
+#include <optional>
 
+#include "collectives/error.hpp"
 #include "kernels/gpu.hpp"
 
 namespace collmark {
 
 Gpus::Gpus() {
-  for (int i = 0; i < driver_.devices(); ++i) all_.push_back(std::make_unique<Gpu>(driver_, i));
+  std::optional<Error> first;
+  for (int i = 0; i < driver_.devices(); ++i) {
+    try {
+      all_.push_back(std::make_unique<Gpu>(driver_, i));
+    } catch (const Error& e) {
+      if (e.kind() == ErrorKind::broken) throw;
+      left_out_.emplace_back(e.what());
+      if (!first) first = e;
+    }
+  }
+  if (all_.empty()) throw Error(ErrorKind::absent, first->what());
 }
 
 Gpus::Gpus(int which) { all_.push_back(std::make_unique<Gpu>(driver_, which % driver_.devices())); }
@@ -33,18 +45,21 @@ std::string Gpus::connect(int a, int b) {
 std::string Gpus::reach(int from, int to) {
   const Gpu& gpu = (*this)[from];
   const Gpu& peer = (*this)[to];
+  const std::string names = "GPU " + std::to_string(gpu.facts().ordinal) +
+                            " cannot reach the memory of GPU " +
+                            std::to_string(peer.facts().ordinal);
   int can = 0;
-  gpu.check(driver_->device_can_access_peer(&can, from, to), "asking about peers");
+  gpu.check(driver_->device_can_access_peer(&can, gpu.facts().ordinal, peer.facts().ordinal),
+            "asking about peers");
   if (can == 0)
-    return "GPU " + std::to_string(from) + " cannot reach the memory of GPU " + std::to_string(to) +
-           " (" + gpu.facts().pci + ", " + peer.facts().pci + "): see nvidia-smi topo -p2p rw";
+    return names + " (" + gpu.facts().pci + ", " + peer.facts().pci +
+           "): see nvidia-smi topo -p2p rw";
   gpu.use();
   const cu::Status status = driver_->context_enable_peer_access(peer.context(), 0);
   if (status == cu::Status::too_many_peers || status == cu::Status::peer_access_unsupported)
-    return "GPU " + std::to_string(from) + " cannot reach the memory of GPU " + std::to_string(to) +
-           ": the driver lets it reach no more peers";
+    return names + ": the driver lets it reach no more peers";
   if (status != cu::Status::peer_access_already_enabled)
-    gpu.check(status, "reaching the memory of GPU " + std::to_string(to));
+    gpu.check(status, "reaching the memory of GPU " + std::to_string(peer.facts().ordinal));
   return "";
 }
 

@@ -21,6 +21,23 @@ constexpr Bytes kGivenUp{128};  // one word, alone on its line
 
 std::int64_t rounded_up(std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit * unit; }
 
+constexpr Bytes kCountsSize{sizeof(TransferCounts)};
+
+std::byte* variable_of_counts(const GpuStream& stream) {
+  return stream.gpu().variable("collmark_transfer_counts", kCountsSize);
+}
+
+/// In the order of the stream; after an error too, so nothing is thrown: what is wrong will be said by the next call.
+void count_no_more(GpuStream& stream) noexcept {
+  static const TransferCounts nobody_counts{nullptr, 0};
+  try {
+    stream.copy_to_device(variable_of_counts(stream),
+                          reinterpret_cast<const std::byte*>(&nobody_counts), kCountsSize);
+  } catch (const Error&) {
+    return;
+  }
+}
+
 Bytes buffer_of(const Payload& payload) {
   return {payload.count.value * static_cast<std::int64_t>(size_of(payload.dtype))};
 }
@@ -180,32 +197,33 @@ void GpuCollective::run() {
 }
 
 bool GpuCollective::run_counted() {
-  static const TransferCounts nobody_counts{nullptr, 0};
-  constexpr Bytes kSize{sizeof(TransferCounts)};
-  const auto variable = [&](const Part& part) {
-    return part.stream->gpu().variable("collmark_transfer_counts", kSize);
-  };
-  const auto bytes_of = [](const TransferCounts& counts) {
-    return reinterpret_cast<const std::byte*>(&counts);
-  };
-  const bool all_count = std::all_of(parts_.begin(), parts_.end(),
-                                     [&](const auto& part) { return variable(*part) != nullptr; });
+  const bool all_count = std::all_of(parts_.begin(), parts_.end(), [](const auto& part) {
+    return variable_of_counts(*part->stream) != nullptr;
+  });
   if (smallest(all_count ? 1 : 0) == 0) return false;
-  for (const auto& part : parts_) {
-    part->counts.assign(at(task_.ranks) * at(task_.ranks), 0);
-    const Bytes size{static_cast<std::int64_t>(part->counts.size() * sizeof part->counts[0])};
-    part->counted = GpuMemory(part->stream->gpu(), size);
-    part->count_there = {reinterpret_cast<unsigned long long*>(part->counted.data()), task_.ranks};
-    part->stream->set(part->counted.data(), 0, size);
-    part->stream->copy_to_device(variable(*part), bytes_of(part->count_there), kSize);
+  try {
+    for (const auto& part : parts_) begin_to_count(*part);
+    run();
+  } catch (...) {
+    for (const auto& part : parts_) count_no_more(*part->stream);
+    throw;
   }
-  run();
   for (const auto& part : parts_) {
-    part->stream->copy_to_device(variable(*part), bytes_of(nobody_counts), kSize);
-    part->stream->copy_to_host(reinterpret_cast<std::byte*>(part->counts.data()),
-                               part->counted.data(), part->counted.size());
+    count_no_more(*part->stream);
+    part->stream->copy_to_host(part->counts->data(), part->counted.data(), part->counted.size());
   }
   return true;
+}
+
+void GpuCollective::begin_to_count(Part& part) {
+  const Bytes size{
+      static_cast<std::int64_t>(at(task_.ranks) * at(task_.ranks) * sizeof(unsigned long long))};
+  part.counts = std::make_unique<PinnedMemory>(part.stream->gpu(), size);
+  part.counted = GpuMemory(part.stream->gpu(), size);
+  part.count_there = {reinterpret_cast<unsigned long long*>(part.counted.data()), task_.ranks};
+  part.stream->set(part.counted.data(), 0, size);
+  part.stream->copy_to_device(variable_of_counts(*part.stream),
+                              reinterpret_cast<const std::byte*>(&part.count_there), kCountsSize);
 }
 
 Bytes GpuCollective::busiest() const {
@@ -217,8 +235,8 @@ Bytes GpuCollective::busiest() const {
     Moved moved;  // as the kernels of this process saw it
     for (const auto& part : parts_)
       for (int peer = 0; peer < task_.ranks; ++peer) {
-        moved.sent += part->counts[at(rank) * at(task_.ranks) + at(peer)];
-        moved.received += part->counts[at(peer) * at(task_.ranks) + at(rank)];
+        moved.sent += part->transfers()[at(rank) * at(task_.ranks) + at(peer)];
+        moved.received += part->transfers()[at(peer) * at(task_.ranks) + at(rank)];
       }
     const std::vector<Moved> all = peers_ == nullptr ? std::vector{moved} : peers_->all_of(moved);
     Moved sum;
@@ -231,7 +249,8 @@ Bytes GpuCollective::busiest() const {
 Bytes GpuCollective::sent() const {
   unsigned long long elements = 0;
   for (const auto& part : parts_)
-    for (const unsigned long long count : part->counts) elements += count;
+    for (std::size_t i = 0; i < at(task_.ranks) * at(task_.ranks); ++i)
+      elements += part->transfers()[i];
   return Bytes{static_cast<std::int64_t>(elements * size_of(task_.payload.dtype))};
 }
 

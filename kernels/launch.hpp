@@ -93,13 +93,16 @@ class GpuCollective final : public DeviceCollective {
     TransferCounts count_there{nullptr, 0};
     // The host's ends of copies come first: they go last, when giving back the device's memory has waited for the stream.
     std::vector<std::byte> host_tables;
-    std::vector<unsigned long long> counts;
+    std::unique_ptr<PinnedMemory> counts;  // [src x ranks + dst], elements; a copy ...
+    [[nodiscard]] const unsigned long long* transfers() const {
+      return reinterpret_cast<const unsigned long long*>(counts->data());
+    }
     std::unique_ptr<PinnedMemory> report;  // of given_up
     std::unique_ptr<GpuStream> own_stream;
     GpuStream* stream = nullptr;
     GpuMemory tables, own_given_up, stuck;
     std::byte* given_up = nullptr;
-    GpuMemory counted;  // [src x ranks + dst], elements
+    GpuMemory counted;  // ... of this
   };
   static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
   void place_ranks();
@@ -111,6 +114,7 @@ class GpuCollective final : public DeviceCollective {
   void allocate(Bytes buffer);
   void allocate_own();
   void lay_out(Part& part);
+  void begin_to_count(Part& part);
   [[nodiscard]] Grid grid(const Part& part) const;
 
   Gpus& gpus_;

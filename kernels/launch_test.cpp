@@ -122,6 +122,30 @@ TEST(GpuCollective, OwnersMoveTheirChunksHoweverRanksLieOnDevices) {
     }
 }
 
+TEST(GpuCollective, ALaunchThatIsRefusedWhileItCountsLeavesNobodyCounting) {
+  const WithStub stub("launch_error@1");
+  Gpus gpus;
+  Running run(gpus, ring(4, 256));
+  EXPECT_THROW((void)run.collective.run_counted(), Unsupported);
+  run.clock.finish();
+  const auto* const there = reinterpret_cast<const TransferCounts*>(
+      gpus[0].variable("collmark_transfer_counts", Bytes{sizeof(TransferCounts)}));
+  EXPECT_EQ(there->elements, nullptr);
+}
+
+TEST(GpuCollective, WhatIsCountedIsWaitedForWithPatience) {
+  const WithStub stub("hang");
+  auto* const gpus = new Gpus;  // what hangs is left behind, with all that it may use
+  auto* const run = new Running(*gpus, ring(2, 10));
+  static const void* const left[] = {gpus, run};
+  ASSERT_NE(left[0], nullptr);
+  EXPECT_TRUE(run->collective.run_counted());
+  GpuClock& clock = *new GpuClock(run->streams(), {.timeout = std::chrono::milliseconds(20)});
+  static const void* const also_left = &clock;
+  ASSERT_NE(also_left, nullptr);
+  EXPECT_THROW(clock.finish(), Error);
+}
+
 TEST(GpuCollective, ARankThatIsLeftOutIsWaitedForAndNamed) {
   const WithStub stub;
   Gpus gpus;
@@ -200,47 +224,6 @@ TEST(GpuCollective, EveryKernelFitsByItsDefaultsOnDevicesOfOneBlockForEachMultip
         EXPECT_NO_THROW(GpuCollective(gpus, task, {}))
             << shape << " " << kernel.algorithm << ", " << ranks << " ranks";
       }
-  }
-}
-
-TEST(GpuClock, TimesWhatComesBetweenStartAndStop) {
-  const WithStub stub;
-  Gpus gpus;
-  Running run(gpus, ring(2, 10));
-  run.clock.finish();
-  run.clock.start();
-  run.collective.run();
-  run.clock.launched();
-  EXPECT_GT(run.clock.stop().count(), 0.0);
-  EXPECT_TRUE(run.clock.idle());
-}
-
-TEST(GpuClock, AGateIsOpenedEarlyBeforeAStreamIsFull) {
-  const WithStub stub;
-  Gpus gpus;
-  Running run(gpus, ring(2, 1));
-  run.clock.start();
-  for (int i = 0; i < 130; ++i) {
-    run.collective.run();
-    run.clock.launched();
-  }
-  EXPECT_GT(run.clock.stop().count(), 0.0);
-}
-
-TEST(GpuClock, GivesUpOnAKernelThatNeverEnds) {
-  const WithStub stub("hang");
-  auto* const gpus = new Gpus;  // what hangs is left behind, with all that it may use
-  auto* const collective = new GpuCollective(*gpus, ring(2, 10), kSmall);
-  auto* const clock =
-      new GpuClock({&collective->stream(0)}, {.timeout = std::chrono::milliseconds(20)});
-  static const void* const left[] = {gpus, collective, clock};
-  ASSERT_NE(left[0], nullptr);
-  collective->run();
-  try {
-    clock->finish();
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::timed_out) << e.what();
   }
 }
 

@@ -185,6 +185,7 @@ cu::Status Machine::launch(Stream& stream, const CpuKernel& kernel, int blocks, 
         kernel.takes_job ? counts_[at(device)] : nobody_counts);
     play(stream, half_steps);
   });
+  if (!stream.capture && faults_.happens("blocking_launch")) stream.queue.drain();
   return cu::Status::success;
 }
 

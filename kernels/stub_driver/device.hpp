@@ -8,7 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "kernels/cpu_kernels.hpp"
@@ -56,10 +55,23 @@ class Machine : private Observer {
   [[nodiscard]] int devices() const { return static_cast<int>(numbers_.size()); }
   /// That tells it from all other devices of the machine, whoever sees it as which.
   [[nodiscard]] int number(cu::Device device) const { return numbers_[at(device)]; }
-  /// From now on kernels may run on it.
-  void use(cu::Device device) {
+  /// As long as it is held kernels may run on it.
+  void retain(cu::Device device) {
     const std::lock_guard lock(mutex_);
-    used_.insert(device);
+    ++used_[device];
+  }
+  /// False if nobody holds it.
+  bool release(cu::Device device) {
+    const std::lock_guard lock(mutex_);
+    const auto held = used_.find(device);
+    if (held == used_.end()) return false;
+    if (--held->second == 0) used_.erase(held);
+    return true;
+  }
+  [[nodiscard]] int retained(cu::Device device) {
+    const std::lock_guard lock(mutex_);
+    const auto held = used_.find(device);
+    return held == used_.end() ? 0 : held->second;
   }
   [[nodiscard]] Faults& faults() { return faults_; }
   [[nodiscard]] int multiprocessors();
@@ -76,6 +88,12 @@ class Machine : private Observer {
 
   /// A launch never ends.
   [[nodiscard]] bool hangs() const { return hangs_.load(std::memory_order_relaxed); }
+  /// Nobody is to wait for what is in its streams now, at the end of the process neither.
+  void never_ends() {
+    const std::lock_guard lock(mutex_);
+    hangs_.store(true, std::memory_order_relaxed);
+    for (const auto& [stream, owner] : streams_) owner->queue.will_hang();
+  }
   /// Makes room for the next one that watches kernels.
   void leave() { watching_.reset(); }
 
@@ -90,6 +108,23 @@ class Machine : private Observer {
   [[nodiscard]] std::size_t free_memory(cu::Device device);
   /// The allocation around a pointer.
   [[nodiscard]] cu::Status find(cu::Pointer pointer, cu::Pointer* base, std::size_t* bytes);
+
+  /// Memory of the host, pinned.
+  void pin(const void* begin, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    pinned_[static_cast<const std::byte*>(begin)] = bytes;
+  }
+  void unpin(const void* begin) {
+    const std::lock_guard lock(mutex_);
+    pinned_.erase(static_cast<const std::byte*>(begin));
+  }
+  [[nodiscard]] bool is_pinned(const void* address) {
+    const std::lock_guard lock(mutex_);
+    const auto next = pinned_.upper_bound(static_cast<const std::byte*>(address));
+    if (next == pinned_.begin()) return false;
+    const auto& [begin, bytes] = *std::prev(next);
+    return static_cast<const std::byte*>(address) < begin + bytes;
+  }
 
   /// For other processes, and from them.
   [[nodiscard]] cu::Status export_memory(cu::Pointer base, cu::IpcHandle* handle);
@@ -131,10 +166,11 @@ class Machine : private Observer {
   // In the order of streams:
   std::vector<TransferCounts> counts_;  // [device]
   std::mutex mutex_;                    // of what follows
-  std::set<cu::Device> used_;
-  std::vector<std::size_t> free_;  // [device]
+  std::map<cu::Device, int> used_;      // how often
+  std::vector<std::size_t> free_;       // [device]
   std::map<cu::Pointer, Allocation> memory_;
   std::map<cu::Pointer, std::unique_ptr<SharedMemory>> opened_;
+  std::map<const std::byte*, std::size_t> pinned_;
   std::map<Stream*, std::shared_ptr<Stream>> streams_;  // whoever waits for one may outlast it
   std::atomic<bool> hangs_{false};
   std::optional<Watching> watching_{std::in_place, static_cast<Observer&>(*this)};  // kernels

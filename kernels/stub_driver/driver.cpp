@@ -102,11 +102,17 @@ Status cuDeviceCanAccessPeer(int* can, Device device, Device peer) {
 
 Status cuDevicePrimaryCtxRetain(Context* context, Device device) {
   if (!is_device(device)) return Status::invalid_device;
-  machine().use(device);
+  if (machine().faults().happens("device_in_use")) return Status::device_unavailable;
+  machine().retain(device);
   return *context = context_of(device), Status::success;
 }
 
-Status cuDevicePrimaryCtxRelease_v2(Device) { return Status::success; }
+Status cuDevicePrimaryCtxRelease_v2(Device device) {
+  return machine().release(device) ? Status::success : Status::invalid_context;
+}
+
+/// For tests: how often a device's context is held.
+int collmark_stub_retained(Device device) { return machine().retained(device); }
 
 Status cuCtxSetCurrent(Context context) {
   current = device_of(context);
@@ -187,12 +193,14 @@ Status cuIpcCloseMemHandle(Pointer pointer) {
 Status cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned) {
   if (const Status status = obstacle(); status != Status::success) return status;
   *pointer = std::calloc(1, bytes);
-  return *pointer == nullptr ? Status::out_of_memory : Status::success;
+  if (*pointer == nullptr) return Status::out_of_memory;
+  return machine().pin(*pointer, bytes), Status::success;
 }
 
 /// Once all streams are idle, as the real one does.
 Status cuMemFreeHost(void* pointer) {
   machine().wait_for_streams();
+  machine().unpin(pointer);
   return std::free(pointer), Status::success;
 }
 

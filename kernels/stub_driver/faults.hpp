@@ -14,18 +14,21 @@
 ///     no_device         none is found
 ///     old_driver        it is one for CUDA 11.4
 ///     no_code           the kernels are for other GPUs
+///     device_in_use     another process holds a device alone
 ///     out_of_memory     an allocation fails
 ///     no_peer_access    devices do not reach each other's memory
 ///     no_ipc            memory cannot be exported to other processes
 ///     ipc_refused       what another process has exported cannot be opened
 ///     small_device      one multiprocessor that holds one block
 ///     launch_error      a launch is refused
+///     blocking_launch   a launch returns when it is done, as with CUDA_LAUNCH_BLOCKING
 ///     crash             a kernel reads memory that it does not own; nothing works after that
 ///     other_order       whoever reads all inputs in one pass (direct_all_reduce) adds them from the last rank to the first
 ///     hang              a launch never ends
 ///     no_capture        a launch is refused because its stream is captured
 ///     no_graph          a graph cannot be made
 ///     no_graph_launch   one that was made cannot be launched
+///     blocking_graph    the launch of a graph returns when it is done
 ///     slow              by a clock that is played, a launch takes a thousand times as long
 #pragma once
 

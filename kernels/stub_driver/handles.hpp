@@ -17,6 +17,8 @@ COLLMARK_DRIVER_FUNCTIONS(COLLMARK_DECLARE)
 #undef COLLMARK_DECLARE
 // For libraries beside collmark, as the stub of NCCL:
 Status cuCtxGetCurrent(Context* context);
+int collmark_stub_retained(Device device);
+void collmark_stub_never_ends();  // what is in its streams
 Status collmark_stub_launch_host(Stream stream, const HostWork* work);
 }
 #pragma GCC visibility pop

@@ -3,6 +3,11 @@
 #include <utility>
 
 namespace collmark::stub {
+namespace {
+
+constexpr std::size_t kMost = 1024;  // tasks; a real stream is known to take about as many launches
+
+}  // namespace
 
 Queue::Queue() : thread_([state = state_] { work(state); }) {}
 
@@ -19,7 +24,8 @@ Queue::~Queue() {
 
 void Queue::push(Task task) {
   {
-    const std::lock_guard lock(state_->mutex);
+    std::unique_lock lock(state_->mutex);
+    state_->changed.wait(lock, [&] { return state_->tasks.size() < kMost; });
     state_->tasks.push_back(std::move(task));
     ++state_->pushed;
   }

@@ -21,6 +21,7 @@ class Queue {
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
+  /// Blocks while it is full, as a launch does on a GPU.
   void push(Task task);
   /// Blocks until everything pushed so far is done: forever, if something hangs.
   void drain();

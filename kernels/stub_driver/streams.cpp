@@ -40,8 +40,12 @@ Status cuMemcpyHtoDAsync_v2(Pointer to, const void* from, std::size_t bytes, Str
   return in_time(stream, [=] { std::memcpy(memory_at(to), from, bytes); });
 }
 
+/// Into pageable memory it returns when it is done (CUDA Driver API, API synchronization behavior).
 Status cuMemcpyDtoHAsync_v2(void* to, Pointer from, std::size_t bytes, Stream stream) {
-  return in_time(stream, [=] { std::memcpy(to, memory_at(from), bytes); });
+  const Status status = in_time(stream, [=] { std::memcpy(to, memory_at(from), bytes); });
+  if (status == Status::success && !stream_of(stream).capture && !machine().is_pinned(to))
+    stream_of(stream).queue.drain();
+  return status;
 }
 
 Status cuMemcpyAsync(Pointer to, Pointer from, std::size_t bytes, Stream stream) {
@@ -91,11 +95,16 @@ Status cuGraphInstantiateWithFlags(GraphExec* exec, Graph graph, unsigned long l
   return Status::success;
 }
 
+Status cuGraphUpload(GraphExec, Stream stream) {
+  return in_order(stream, [] {});
+}
+
 Status cuGraphLaunch(GraphExec exec, Stream stream) {
   if (machine().faults().happens("no_graph_launch")) return Status::not_supported;
   if (const Status status = obstacle(); status != Status::success) return status;
   if (stream_of(stream).device != current) return Status::invalid_handle;
   for (const auto& task : reinterpret_cast<stub::Graph*>(exec)->tasks) stream_of(stream).push(task);
+  if (machine().faults().happens("blocking_graph")) stream_of(stream).queue.drain();
   return Status::success;
 }
 
@@ -151,6 +160,8 @@ Status cuLaunchCooperativeKernel(Function function, unsigned grid_x, unsigned, u
   if (static_cast<int>(grid_x) > most) return Status::cooperative_launch_too_large;
   return launched(function, grid_x, block_x, stream, arguments);
 }
+
+void collmark_stub_never_ends() { machine().never_ends(); }
 
 Status collmark_stub_launch_host(Stream stream, const HostWork* work) {
   const std::shared_ptr<void> data(work->data, work->release);

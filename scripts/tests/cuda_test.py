@@ -89,6 +89,18 @@ class Records(CudaTest):
         self.assertTrue(device.startswith(STUB_NAME), device)
         self.assertEqual(record_of(self.csv)["environment"]["COLLMARK_CUDA_DRIVER"], STUB)
 
+    def test_which_ranks_a_gpu_had_and_which_gpu_is_not_used(self):
+        flags = [*SMALL, "--ranks", "1,3", "--sizes", "64", "--algorithm", "ring"]
+        rows, _ = self.run_sweep(*flags, devices=3, fault="device_in_use@2", CUDA_MODULE_LOADING="LAZY")
+        self.assert_all_ok(rows)
+        first, second, left_out = record_of(self.csv)["devices"]
+        self.assertRegex(first, "had ranks 0 of 1, 0-1 of 3$")
+        self.assertRegex(second, "had ranks 2 of 3$")
+        self.assertRegex(left_out, "^not used: GPU 1 .*Compute Mode")
+        self.assertEqual(record_of(self.csv)["environment"]["CUDA_MODULE_LOADING"], "LAZY")
+        doctor = collmark("doctor", **stubbed(devices=3, fault="device_in_use@2")).stdout
+        self.assertIn("not used: GPU 1", doctor)
+
     def test_the_tuning_that_was_used_stands_in_the_row(self):
         ((row,), _) = self.run_sweep(*ONE, "--slots", "8", "--slot-bytes", "64")
         self.assertEqual(row["tuning"], "channels=2 threads=4 slots=8 slot_bytes=64")
@@ -205,6 +217,30 @@ class Faults(CudaTest):
         rows, _ = self.run_sweep(*ONE[:-1], "one_shot,ring,ring/graph,two_shot", fault="no_capture")
         status = {row["algorithm"]: row["status"] for row in rows}
         self.assertEqual(status, {"one_shot": "ok", "ring": "ok", "ring/graph": "skipped", "two_shot": "ok"})
+
+    def test_graphs_whose_launch_waits_for_their_end_do_not_wait_for_each_other(self):
+        flags = [*ONE[:-1], "ring/graph", "--timeout", "2"]
+        self.assert_all_ok(self.run_sweep(*flags, fault="blocking_graph@1", devices=2)[0])
+
+    def test_a_launch_that_waits_for_its_end_is_a_skipped_row_and_no_hang(self):
+        rows, _ = self.run_sweep(*ONE, "--timeout", "0.1", code=6, fault="blocking_launch")
+        self.assert_skipped(rows, "did not return", "nothing was timed")
+        self.csv.unlink()
+        rows, _ = self.run_sweep(*ONE, code=77, CUDA_LAUNCH_BLOCKING="1")
+        self.assert_skipped(rows, "CUDA_LAUNCH_BLOCKING=1")
+
+    def test_kernels_that_are_short_beside_the_clock_s_tick_share_a_reading(self):
+        flags = [*SMALL[:4], "--channels", "1", *SMALL[6:], "--ranks", "9", "--sizes", "36", "--algorithm", "ring"]
+        ((row,), _) = self.run_sweep(*flags, "--timeout", "10", COLLMARK_STUB_STEP_NS="50")
+        self.assertEqual((row["status"], row["batch"]), ("ok", "200"), row)  # 10 us of 50 ns
+
+    def test_a_launch_that_is_refused_while_others_wait_for_it_ends_all_the_same(self):
+        flags = [*SMALL, "--ranks", "2", "--sizes", "64", "--algorithm", "ring,two_shot", "--timeout", "0.2"]
+        rows, _ = self.run_sweep(*flags, fault="launch_error@4", devices=2)  # two write inputs
+        self.assertEqual([row["status"] for row in rows], ["skipped", "ok"])
+        self.csv.unlink()
+        rows, _ = self.run_sweep(*flags, code=7, fault="hang@3,launch_error@4", devices=2)
+        self.assertRegex(rows[0]["reason"], "timed out: .* launching .* has not come to an end")
 
     def test_devices_that_do_not_reach_each_other_are_named(self):
         rows, _ = self.run_sweep(*ONE, code=6, fault="no_peer_access", devices=2)
