@@ -40,8 +40,8 @@ class Refused : public Unsupported {
 ///   Throws   Refused, if NCCL refuses here what is forced: later errors are none of the choice
 void run_forced(DeviceCollective& collective, const NcclChoice& choice);
 
-/// Aborts a group whose `work`, unless null, may be under way. False if a GPU does not come to an end all the same: then
-/// nothing that it may use can be given back.
+/// Aborts a group whose `work`, unless null, may be under way. False if NCCL does not come to an end of that, or a GPU 2 s later
+/// has not all the same: then nothing that they may use can be given back.
 [[nodiscard]] bool abandon(NcclGroup& group, DeviceWork* work);
 
 /// Into the columns `tuning` and `algorithm`: what ran, or that NCCL does not say.

@@ -40,7 +40,10 @@ NcclProcess::NcclProcess(std::chrono::milliseconds timeout) : timeout_(timeout) 
 std::vector<std::string> NcclProcess::devices() const {
   std::vector<std::string> all;
   if (nccl_) all.push_back(nccl_line(nccl_->name()));
-  for (int d = 0; gpus_ && d < gpus_->size(); ++d) all.push_back(describe((*gpus_)[d]));
+  for (int d = 0; gpus_ && d < gpus_->size(); ++d)
+    all.push_back(describe((*gpus_)[d]) + fmt::format(", rank {}", d));
+  for (const std::string& line : gpus_ ? gpus_->left_out() : std::vector<std::string>{})
+    all.push_back(fmt::format("not used: {}", line));
   return all;
 }
 
@@ -48,8 +51,24 @@ Bytes NcclProcess::free_memory(int gpus) const {
   return gpus_ ? gpus_->free_memory(std::min(gpus, gpus_->size())) : Bytes{};
 }
 
+NcclProcess::~NcclProcess() { (void)end_groups(); }
+
+/// False: they, and what they may use, are left behind.
+bool NcclProcess::end_groups() {
+  if (!groups_ || groups_->end()) return groups_.reset(), true;
+  leave_all_behind();
+  return false;
+}
+
+void NcclProcess::leave_all_behind() {
+  leave_behind(std::move(groups_));
+  leave_behind(std::move(gpus_));
+  availability_ = {.here = false, .reason = "a GPU has not come to an end"};
+}
+
 void NcclProcess::begin_launch(int ranks) {
-  groups_.reset();
+  if (!end_groups())
+    throw Error(ErrorKind::timed_out, "NCCL has not come to an end of ending communicators");
   most_ranks_ = ranks;
 }
 
@@ -60,9 +79,8 @@ HostPatience NcclProcess::patience() const {
 /// The largest first, the others split from it: much of what NCCL finds out is then known.
 NcclGroup& NcclProcess::group(const NcclGroups::Wanted& wanted) {
   if (wanted.ranks > gpus_->size())
-    throw Unsupported(
-        fmt::format("{} ranks, {} GPU{}: NCCL refuses two ranks on one GPU (up to 2.29)",
-                    wanted.ranks, gpus_->size(), gpus_->size() == 1 ? "" : "s"));
+    throw Unsupported(fmt::format("{} ranks, {} GPU{}: {}", wanted.ranks, gpus_->size(),
+                                  gpus_->size() == 1 ? "" : "s", one_rank_per_gpu(*nccl_)));
   if (groups_ && (groups_->aborted() || groups_->size() < wanted.ranks)) groups_.reset();
   if (!groups_) {
     std::vector<Gpu*> gpus;
@@ -98,9 +116,7 @@ void NcclProcess::give_up(std::unique_ptr<NcclRunning> running, const NcclGroups
     return;
   }
   leave_behind(std::move(running));
-  leave_behind(std::move(groups_));
-  leave_behind(std::move(gpus_));
-  availability_ = {.here = false, .reason = "a GPU has not come to an end"};
+  leave_all_behind();
 }
 
 }  // namespace collmark

@@ -33,6 +33,9 @@ class NcclRunning {
 class NcclProcess {
  public:
   explicit NcclProcess(std::chrono::milliseconds timeout);
+  ~NcclProcess();
+  NcclProcess(const NcclProcess&) = delete;
+  NcclProcess& operator=(const NcclProcess&) = delete;
 
   [[nodiscard]] const Availability& availability() const { return availability_; }
   /// NCCL and its versions first, then the GPUs.
@@ -43,7 +46,7 @@ class NcclProcess {
   /// Of the GPU with the least, of the first `gpus`; nothing where there is none.
   [[nodiscard]] Bytes free_memory(int gpus) const;
 
-  /// With communicators of its own.
+  /// With communicators of its own.  Throws Error{timed_out} if NCCL does not end those of the last one.
   void begin_launch(int ranks);
   ///   Throws   Unsupported if there are fewer GPUs than ranks; as NcclGroups::of
   [[nodiscard]] NcclGroup& group(const NcclGroups::Wanted& wanted);
@@ -57,6 +60,8 @@ class NcclProcess {
   void interrupt() noexcept { interrupted_.store(true, std::memory_order_relaxed); }
 
  private:
+  [[nodiscard]] bool end_groups();
+  void leave_all_behind();
   void give_up(std::unique_ptr<NcclRunning> running, const NcclGroups::Wanted& wanted);
 
   std::chrono::milliseconds timeout_;

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "bench/cuda_names.hpp"
+#include "bench/leave_behind.hpp"
 #include "bench/mpi/rank_nccl.hpp"
 #include "collectives/error.hpp"
 
@@ -30,6 +32,8 @@ Gpus& RankGpuOwner::gpus() {
   if (!gpus_) gpus_ = std::make_unique<Gpus>(rank_on_host_);
   return *gpus_;
 }
+
+void RankGpuOwner::leave_behind() { collmark::leave_behind(std::move(gpus_)); }
 
 const GpuMonitor& RankGpuOwner::monitor() {
   if (!monitor_) monitor_ = std::make_unique<GpuMonitor>();

@@ -23,6 +23,8 @@ class RankGpuOwner {
   /// Opens the driver when it is first needed.  Throws Error{absent} as Gpus.
   [[nodiscard]] Gpus& gpus();
   [[nodiscard]] const GpuMonitor& monitor();
+  /// Something that does not come to an end may use it: it is not given back.
+  void leave_behind();
 
  private:
   int rank_on_host_;

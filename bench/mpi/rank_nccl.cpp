@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "bench/leave_behind.hpp"
 #include "collectives/catalogue.hpp"
 #include "collectives/error.hpp"
 
@@ -23,16 +24,15 @@ void copy(std::string_view text, std::array<char, N>& to) {
 }
 
 /// Why rank `b` cannot be in one communicator with those before it.
-std::string obstacle_of(std::size_t b, const std::vector<Identity>& all) {
+std::string obstacle_of(std::size_t b, const std::vector<Identity>& all, const Nccl& nccl) {
   if (all[b].library != all[0].library)
     return fmt::format("rank {} has {}, rank 0 has {}: NCCL connects only its like", b,
                        all[b].library.data(), all[0].library.data());
   for (std::size_t a = 0; a < b; ++a)
     if (all[a].uuid == all[b].uuid)
       return fmt::format(
-          "ranks {} and {} are processes on one GPU, {}: NCCL refuses two on one "
-          "(up to 2.29); start no more ranks than GPUs",
-          a, b, all[a].uuid.data());
+          "ranks {} and {} are processes on one GPU, {}: {}; start no more ranks than GPUs", a, b,
+          all[a].uuid.data(), one_rank_per_gpu(nccl));
   return "";
 }
 
@@ -44,6 +44,10 @@ const Nccl& RankNccl::library() {
 }
 
 void RankNccl::end() {
+  if (groups_ && !groups_->end()) {
+    leave_behind(std::move(groups_));
+    gpu_.leave_behind();
+  }
   groups_.reset();
   made_ = false;
 }
@@ -61,7 +65,7 @@ void RankNccl::find_fitting(GpuPeers& all) {
   });
   const std::vector<Identity> everybody = all.all_of(mine);
   for (fitting_ = 1; fitting_ < all.ranks(); ++fitting_) {
-    obstacle_ = obstacle_of(static_cast<std::size_t>(fitting_), everybody);
+    obstacle_ = obstacle_of(static_cast<std::size_t>(fitting_), everybody, library());
     if (!obstacle_.empty()) return;
   }
 }

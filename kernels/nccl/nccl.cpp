@@ -11,6 +11,7 @@ namespace collmark {
 namespace {
 
 constexpr int kOldest = 21800;  // with ncclCommSplit
+constexpr int kSharesGpusSince = 23000;
 
 std::string library_path() {
   const char* const chosen = std::getenv("COLLMARK_NCCL");
@@ -80,6 +81,15 @@ void Nccl::check(nccl::Result result, nccl::Comm comm, std::string_view doing) c
     if (words != nullptr && *words != '\0') line += "; " + one_line(words);
   }
   throw Error(ErrorKind::lost, line);
+}
+
+/// It may be a stub, whose name says so; the version is that of what it stands for.
+std::string one_rank_per_gpu(const Nccl& nccl) {
+  const std::string refuses =
+      "NCCL " + nccl_version(nccl.version()) + " refuses two ranks on one GPU";
+  if (nccl.version() < kSharesGpusSince) return refuses;
+  return refuses +
+         " unless NCCL_MULTI_RANK_GPU_ENABLE is set, and such ranks are not measured here";
 }
 
 /// NCCL_VERSION of nccl.h: two digits for the minor number since 2.9.

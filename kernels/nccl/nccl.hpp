@@ -37,6 +37,9 @@ class Nccl {
   std::string name_;
 };
 
+/// Why two ranks are not put on one GPU: "NCCL 2.28.9 refuses two ranks on one GPU".
+[[nodiscard]] std::string one_rank_per_gpu(const Nccl& nccl);
+
 /// "2.28.9" of 22809.
 [[nodiscard]] std::string nccl_version(int number);
 

@@ -87,9 +87,9 @@ std::unique_ptr<NcclGroup> NcclGroup::split(int ranks) {
   return std::unique_ptr<NcclGroup>(new NcclGroup(*this, ranks));
 }
 
-/// In order, if there is still one: after an error NCCL's own way to finish may wait for peers that are gone.
-NcclGroup::~NcclGroup() {
-  if (aborted_) return;
+/// After an error NCCL's own way to finish may wait for peers that are gone.
+bool NcclGroup::end() noexcept {
+  if (aborted_) return !left_;
   try {
     check_errors("ending a communicator");
     for (const Member& member : members_) {
@@ -98,28 +98,40 @@ NcclGroup::~NcclGroup() {
       if (result != Result::in_progress) nccl_.check(result, member.comm, "ending a communicator");
     }
     wait("ending a communicator");
-    for (Member& member : members_) {
-      member.gpu->use();
-      (void)nccl_->destroy(std::exchange(member.comm, nullptr));
-    }
   } catch (const Error&) {
-    abort();
+    return abort();
   }
+  return end_by(Last::destroy);
 }
 
-/// On a thread of its own: NCCL's abort may itself wait for what does not end. Then that thread is left behind.
-bool NcclGroup::abort() noexcept {
-  if (std::exchange(aborted_, true)) return true;
-  std::vector<nccl::Comm> comms;
+bool NcclGroup::abort() noexcept { return aborted_ ? !left_ : end_by(Last::abort); }
+
+/// NCCL waits in both, whatever was configured: for streams, graphs and threads of its own (src/init.cc, commReclaim; src/group.cc,
+/// destroyFlag).
+bool NcclGroup::end_by(Last call) noexcept {
+  aborted_ = true;
+  struct Ending {
+    cu::Context context;
+    nccl::Comm comm;
+  };
+  std::vector<Ending> all;
   for (Member& member : members_)
-    if (member.comm != nullptr) comms.push_back(std::exchange(member.comm, nullptr));
+    if (member.comm != nullptr)
+      all.push_back({member.gpu->context(), std::exchange(member.comm, nullptr)});
+  if (all.empty()) return true;
   std::promise<void> promise;
   const std::future<void> ended = promise.get_future();
-  std::thread([abort = nccl_->abort, comms, promise = std::move(promise)]() mutable {
-    for (nccl::Comm const comm : comms) (void)abort(comm);
+  std::thread([all, use = members_.front().gpu->driver()->context_set_current,
+               last = call == Last::abort ? nccl_->abort : nccl_->destroy,
+               promise = std::move(promise)]() mutable {
+    for (const Ending& one : all) {
+      (void)use(one.context);
+      (void)last(one.comm);
+    }
     promise.set_value();
   }).detach();
-  return ended.wait_for(patience_.timeout) == std::future_status::ready;
+  left_ = ended.wait_for(patience_.timeout) != std::future_status::ready;
+  return !left_;
 }
 
 void NcclGroup::start_group(std::string_view doing) const {

@@ -12,8 +12,9 @@
 
 namespace collmark {
 
-/// No call of NCCL blocks (config.blocking = 0): whoever waits asks again and again how far it is, gives up after a
-/// time, and aborts.
+/// Most calls of NCCL do not block (config.blocking = 0): whoever waits asks again and again how far it is, gives up after a
+/// time, and aborts. Its abort and its destroy do block: they are made on a thread of their own, and left to it if they take
+/// longer than that time.
 class NcclGroup {
  public:
   /// Of a group of `ranks`, those from `first` on live here, one on each of `gpus`. All processes, or threads, of the group
@@ -27,7 +28,8 @@ class NcclGroup {
   NcclGroup(const Nccl& nccl, std::vector<Gpu*> gpus, const Place& place, HostPatience patience);
   /// All of them live here.
   NcclGroup(const Nccl& nccl, std::vector<Gpu*> gpus, HostPatience patience);
-  ~NcclGroup();
+  /// As end().
+  ~NcclGroup() { (void)end(); }
   NcclGroup(const NcclGroup&) = delete;
   NcclGroup& operator=(const NcclGroup&) = delete;
 
@@ -66,6 +68,9 @@ class NcclGroup {
   /// Ends what is under way, and the group. Nothing but the destructor may be called afterwards. False if that takes longer
   /// than its patience; then it is left to itself.
   bool abort() noexcept;
+  /// In order, if there is still one, else by abort(); the same is true of it. If it is false, NCCL may still use the GPUs: they
+  /// must not be given back.
+  bool end() noexcept;
   [[nodiscard]] bool aborted() const { return aborted_; }
 
  private:
@@ -74,6 +79,8 @@ class NcclGroup {
     nccl::Comm comm = nullptr;
   };
   NcclGroup(NcclGroup& parent, int ranks);
+  enum class Last { destroy, abort };
+  [[nodiscard]] bool end_by(Last call) noexcept;
   void start_group(std::string_view doing) const;
   void end_group(std::string_view doing);
   void accept(nccl::Result result, int i, std::string_view doing) const;
@@ -85,7 +92,8 @@ class NcclGroup {
   HostPatience patience_;
   int ranks_ = 1, first_ = 0;
   std::vector<Member> members_;
-  bool aborted_ = false;
+  bool aborted_ = false;  // or ended ...
+  bool left_ = false;     // ... but a thread is left behind
 };
 
 }  // namespace collmark

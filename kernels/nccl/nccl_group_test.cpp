@@ -1,4 +1,4 @@
-#include "kernels/nccl/nccl_group.hpp"
+#include "kernels/nccl/nccl_groups.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,6 +53,48 @@ TEST(NcclGroup, WhoseAbortNeverEndsEitherIsLeftBehind) {
   const auto [kind, what] = failure({.timeout = std::chrono::milliseconds(20)});
   EXPECT_EQ(kind, ErrorKind::timed_out);
   EXPECT_EQ(what, "NCCL has not come to an end of making a communicator of 2 ranks in 20 ms");
+}
+
+TEST(NcclGroup, WhoseEndNeverComesIsLeftBehind) {
+  const WithStubNccl stub("hang_destroy");
+  Gpus gpus;
+  const Nccl nccl;
+  NcclGroup group(nccl, first(gpus, 2), {.timeout = std::chrono::milliseconds(20)});
+  EXPECT_FALSE(group.end());
+  EXPECT_FALSE(group.end());
+  EXPECT_TRUE(group.aborted());
+}
+
+TEST(NcclGroups, KeepsFewAndEndsTheOneThatWasLongestNotWanted) {
+  const WithStubNccl stub;
+  Gpus gpus;
+  const Nccl nccl;
+  NcclGroups groups(std::make_unique<NcclGroup>(nccl, first(gpus, 2), HostPatience{}));
+  const auto of = [&](const char* algorithm) {
+    return groups.of({.ranks = 2, .choice = {.algorithm = algorithm}}).comm(0);
+  };
+  const nccl::Comm ring = of("Ring");
+  (void)of("Tree");
+  (void)of("NVLS");
+  (void)of("NVLSTree");
+  EXPECT_EQ(groups.kept(), 4);
+  EXPECT_EQ(of("Ring"), ring);  // wanted again, so the tree goes first
+  (void)of("CollnetChain");
+  EXPECT_EQ(groups.kept(), 4);
+  EXPECT_EQ(of("Ring"), ring);
+  EXPECT_TRUE(groups.end());
+}
+
+TEST(NcclGroups, ThatCannotEndOneSaysSo) {
+  const WithStubNccl stub("hang_destroy");
+  Gpus gpus;
+  const Nccl nccl;
+  NcclGroups groups(std::make_unique<NcclGroup>(
+      nccl, first(gpus, 2), HostPatience{.timeout = std::chrono::milliseconds(50)}));
+  for (const char* algorithm : {"Ring", "Tree", "NVLS", "NVLSTree"})
+    (void)groups.of({.ranks = 2, .choice = {.algorithm = algorithm}});
+  EXPECT_THROW((void)groups.of({.ranks = 1}), Error);
+  EXPECT_TRUE(groups.aborted());
 }
 
 TEST(NcclGroup, WaitingForItIsInterrupted) {

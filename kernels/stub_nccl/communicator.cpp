@@ -23,7 +23,7 @@ using nccl::Result;
 
 constexpr int kQuestions = 3;
 
-constexpr std::chrono::seconds kLongestAbort{20};
+constexpr std::chrono::seconds kLongestEnd{20};
 
 struct Everything {
   std::mutex mutex;
@@ -100,6 +100,26 @@ bool go_on_with(Comm parent) {
   return true;
 }
 
+[[noreturn]] void hang() {
+  if (loaded_driver().never_ends != nullptr) loaded_driver().never_ends();
+  while (true) pause();
+}
+
+/// As NCCL does, whatever was configured.
+void wait_for_work(Comm comm) {
+  const auto begin = std::chrono::steady_clock::now();
+  while (comm->life->works > 0) {
+    if (std::chrono::steady_clock::now() - begin > kLongestEnd) {
+      (void)std::fputs(
+          "collmark stub of NCCL: ended while work of the communicator is in a graph or cannot "
+          "begin\n",
+          stderr);
+      std::abort();  // NCCL would never come back
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
 }  // namespace
 
 void start_over() {
@@ -161,20 +181,15 @@ Result state(Comm comm) {
 }
 
 void abort(Comm comm) {
-  if (happens("hang_abort"))
-    while (true) pause();
+  if (happens("hang_abort")) hang();
   comm->life->aborted.store(true, std::memory_order_release);
-  const auto begin = std::chrono::steady_clock::now();
-  while (comm->life->works > 0) {
-    if (std::chrono::steady_clock::now() - begin > kLongestAbort) {
-      (void)std::fputs(
-          "collmark stub of NCCL: aborted while work of the communicator is in a graph or cannot "
-          "begin\n",
-          stderr);
-      std::abort();  // NCCL would never come back
-    }
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
-  }
+  wait_for_work(comm);
+  delete comm;
+}
+
+void destroy(Comm comm) {
+  if (happens("hang_destroy")) hang();
+  wait_for_work(comm);
   delete comm;
 }
 

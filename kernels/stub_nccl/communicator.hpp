@@ -7,6 +7,8 @@
 ///     no_registration     a buffer cannot be registered
 ///     hang_init           a communicator is never finished
 ///     hang_abort          an abort never ends
+///     hang_destroy        a communicator that was finished is never given back
+///     new                 it is 2.30.0, which may have several ranks on one GPU
 ///     init_error          a communicator cannot be made
 ///     hang                an operation never ends
 ///     async_error         an operation never ends, and the communicator says that it met an error
@@ -86,5 +88,6 @@ void set_last_error(const std::string& text);
 void split(nccl::Comm parent, int color, int key, nccl::Comm* made);
 [[nodiscard]] nccl::Result state(nccl::Comm comm);
 void abort(nccl::Comm comm);
+void destroy(nccl::Comm comm);
 
 }  // namespace collmark::stub

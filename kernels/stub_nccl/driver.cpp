@@ -20,6 +20,7 @@ LoadedDriver find() {
   resolve(library, "cuCtxGetCurrent", driver.get_current);
   resolve(library, "cuCtxSetCurrent", driver.set_current);
   resolve(library, "collmark_stub_launch_host", driver.launch_host);
+  resolve(library, "collmark_stub_never_ends", driver.never_ends);
   resolve(library, "cuMemAlloc_v2", driver.allocate);
   resolve(library, "cuMemFree_v2", driver.release);
   return driver;

@@ -9,6 +9,7 @@ struct LoadedDriver {
   cu::Status (*get_current)(cu::Context*) = nullptr;
   cu::Status (*set_current)(cu::Context) = nullptr;
   cu::Status (*launch_host)(cu::Stream, const cu::HostWork*) = nullptr;
+  void (*never_ends)() = nullptr;
   cu::Status (*allocate)(cu::Pointer*, std::size_t) = nullptr;
   cu::Status (*release)(cu::Pointer) = nullptr;
 };

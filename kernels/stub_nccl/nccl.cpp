@@ -134,7 +134,10 @@ const char collmark_stub_nccl[] = "collmark stub of NCCL (CPU, no GPU)";
 
 Result ncclGetVersion(int* version) {
   stub::start_over();
-  *version = happens("old") ? 21701 : happens("old_form") ? 22304 : kHeaderVersion;
+  *version = happens("old")        ? 21701
+             : happens("old_form") ? 22304
+             : happens("new")      ? 23000
+                                   : kHeaderVersion;
   return Result::success;
 }
 
@@ -168,7 +171,7 @@ Result ncclCommFinalize(Comm comm) {
   return Result::in_progress;
 }
 
-Result ncclCommDestroy(Comm comm) { return delete comm, Result::success; }
+Result ncclCommDestroy(Comm comm) { return stub::destroy(comm), Result::success; }
 
 Result ncclCommAbort(Comm comm) { return stub::abort(comm), Result::success; }
 

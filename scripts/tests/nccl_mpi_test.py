@@ -126,7 +126,7 @@ class Places(NcclJob):
     def test_two_ranks_on_one_gpu_are_refused_whatever_it_is_called(self):
         ranks = [[f"COLLMARK_STUB_VISIBLE={number}"] for number in "202"]
         rows, _ = self.join_unlike(*ranks, flags=[*ONE, "--ranks", "3"], code=6)
-        self.assert_skipped(rows, "ranks 0 and 2", SECOND_GPU, "NCCL refuses two on one")
+        self.assert_skipped(rows, "ranks 0 and 2", SECOND_GPU, "refuses two ranks on one GPU")
 
     def test_more_ranks_than_gpus_cost_those_cases_alone(self):
         rows, _ = self.join(3, *ONE, "--ranks", "2,3", devices=2)

@@ -157,7 +157,9 @@ class Skipped(NcclTest):
 
     def test_two_ranks_on_one_gpu_are_refused(self):
         rows, _ = self.run_sweep(*ONE, code=6, devices=2)
-        self.assert_skipped(rows, "3 ranks, 2 GPUs", "NCCL refuses two ranks on one GPU (up to 2.29)")
+        self.assert_skipped(rows, "3 ranks, 2 GPUs", "NCCL 2.28.9 refuses two ranks on one GPU")
+        rows, _ = self.run_sweep(*ONE, code=6, devices=2, fault="new")
+        self.assert_skipped(rows, "NCCL 2.30.0 refuses", "unless NCCL_MULTI_RANK_GPU_ENABLE is set")
 
     def test_what_nccl_does_not_have(self):
         for flags, words in (
@@ -204,6 +206,18 @@ class Faults(NcclTest):
         for name, fault in (("library", "hang@9"), ("library/graph", "hang@5"), ("library:tree", "hang@2")):
             ((row,), _) = self.run_sweep(*ONE, "--algorithm", name, "--timeout", "0.1", code=7, fault=fault)
             self.assertTrue(row["reason"].startswith("timed out: NCCL's all_reduce on 3 ranks was aborted"), row)
+
+    def test_an_abort_that_never_ends_either_is_left_behind(self):
+        for name in ("library", "library:tree"):
+            ((row,), _) = self.run_sweep(
+                *ONE, "--algorithm", name, "--timeout", "0.2", code=7, fault="hang@2,hang_abort"
+            )
+            self.assertTrue(row["reason"].startswith("timed out: NCCL's all_reduce on 3 ranks was aborted"), row)
+
+    def test_communicators_that_are_never_given_back_end_in_7_with_the_rows_that_are_done(self):
+        flags = [*ONE, "--timeout", "0.5", "--launches", "2"]
+        rows, _ = self.run_sweep(*flags, code=7, fault="hang_destroy")
+        self.assertEqual([row["status"] for row in rows], ["ok"])
 
     def test_an_error_of_a_rank_ends_in_8_in_nccl_s_words(self):
         for fault in ("async_error", "async_error@4"):
