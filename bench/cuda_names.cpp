@@ -32,6 +32,8 @@ KernelName kernel_name(const std::string& asked) {
       return {algorithm, Way::links};
     case Variant::low_latency:
       return {algorithm, Way::low_latency};
+    case Variant::simple:
+      return {algorithm, Way::simple};
     case Variant::window:
       break;
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "bench/cuda_names.hpp"
 #include "bench/pick.hpp"
@@ -38,13 +39,14 @@ std::vector<KernelPick> all_kernels(std::optional<Collective> only) {
   std::vector<KernelPick> all;
   for (const Algorithm& a : catalogue()) {
     if (only && a.collective != *only) continue;
-    const KernelName standard{std::string(a.name), Way::standard};
-    const bool by_hand = is_hand_written(a.collective, standard);
-    all.push_back({a.collective, standard, by_hand});
-    for (const Way way : {Way::links, Way::low_latency})
-      if (const KernelName name{std::string(a.name), way}; kernel_of(a.collective, name))
+    bool by_hand = false;
+    for (const Way way : {Way::simple, Way::links, Way::low_latency})
+      if (const KernelName name{std::string(a.name), way}; kernel_of(a.collective, name)) {
         all.push_back({a.collective, name, true});
-    if (by_hand) all.push_back({a.collective, {std::string(a.name), Way::interpreted}, false});
+        by_hand = true;
+      }
+    const Way interpreter = by_hand ? Way::interpreted : Way::standard;
+    all.push_back({a.collective, {std::string(a.name), interpreter}, false});
   }
   return all;
 }
@@ -56,9 +58,10 @@ std::int64_t elements(Bytes size, Dtype dtype) {
 class Planner {
  public:
   explicit Planner(const ProofWish& wish) : wish_(wish) {
-    std::set<Collective> interpreted;
+    std::set<std::pair<std::optional<Kernel>, Collective>> known;
     for (const KernelPick& pick : wish.kernels)
-      thorough_.push_back(pick.hand_written || interpreted.insert(pick.collective).second);
+      thorough_.push_back(
+          known.insert({kernel_of(pick.collective, pick.name), pick.collective}).second);
     std::sort(wish_.ranks.rbegin(), wish_.ranks.rend());
   }
 

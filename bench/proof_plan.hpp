@@ -2,9 +2,9 @@
 ///
 ///   pieces   links of 2 slots of 64 bytes, and shares of 7 slots: what a link carries wraps around its slots three times,
 ///            so that every wait for a slot and every count is needed
-///            a hand-written kernel: every dtype, operator, placement and number of ranks
-///            the interpreter, one kernel whatever it runs: the same of one algorithm of each collective; of the others every
-///            dtype and number of ranks, operators and placements by turns
+///            every kernel, with one of the algorithms that it runs: every dtype, operator, placement and number of ranks; the
+///            interpreter with one of each collective
+///            other algorithms that the same kernel runs: every dtype and number of ranks, operators and placements by turns
 ///   large    a buffer of --size as kernels are launched without a word, where whole packs in batches move it: every kernel
 ///            and dtype once
 ///   small    none, one, a few elements: every kernel, dtype and number of ranks
@@ -21,7 +21,7 @@
 
 namespace collmark {
 
-/// A kernel by name: "ring", "one_shot/LL", "ring_interpreted".
+/// A kernel by name: "ring/simple", "one_shot/LL", "ring_interpreted".
 struct KernelPick {
   Collective collective = Collective::all_reduce;
   KernelName name;

@@ -15,7 +15,8 @@ namespace collmark {
 
 namespace {
 
-constexpr std::array kSlashed{Variant::window, Variant::links, Variant::low_latency};
+constexpr std::array kSlashed{Variant::window, Variant::links, Variant::low_latency,
+                              Variant::simple};
 constexpr std::string_view kInterpreted = "_interpreted";
 constexpr std::string_view kGraph = "graph", kSlashGraph = "/graph";
 
@@ -25,7 +26,8 @@ std::size_t end_of_name(std::string_view text) { return std::min(text.find(':'),
 }  // namespace
 
 std::string_view name(Variant variant) {
-  constexpr std::array<std::string_view, 5> kNames{"", "window", "links", "LL", "interpreted"};
+  constexpr std::array<std::string_view, 6> kNames{"",   "window", "links",
+                                                   "LL", "simple", "interpreted"};
   return kNames[static_cast<std::size_t>(variant)];
 }
 

@@ -11,11 +11,12 @@ enum class Variant {
   plain,   // the backend's own way: memory that threads share, messages between processes
   window,  // mpi: buffers in a shared-memory window of one host, and the plan that threads run
   links,   // cuda: slots between two ranks, where the backend's own way reaches into peers' memory
-  low_latency,  // cuda: data that carries its flags, for small sizes
+  low_latency,  // cuda: data that carries its flags, which the backend's own way takes for small sizes
+  simple,       // cuda: never that
   interpreted,  // cuda: the kernel that runs any schedule, where there is a hand-written one
 };
 [[nodiscard]] std::string_view name(
-    Variant variant);  // "window", "links", "LL", "interpreted"; empty for plain
+    Variant variant);  // "window", "links", "LL", "simple", "interpreted"; empty for plain
 
 /// cuda: a launch for each operation, or one captured in a graph that is replayed.
 enum class Launching { each, graph };

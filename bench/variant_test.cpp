@@ -34,6 +34,8 @@ TEST(Variant, OfKernels_IsAProtocolBehindTheSlash) {
   EXPECT_EQ(split_variant("one_shot/LL").variant, Variant::low_latency);
   EXPECT_EQ(split_variant("parameter_server/links").variant, Variant::links);
   EXPECT_EQ(joined("one_shot", Variant::low_latency), "one_shot/LL");
+  EXPECT_EQ(split_variant("ring/simple/graph").variant, Variant::simple);
+  EXPECT_EQ(joined("ring", Variant::simple), "ring/simple");
 }
 
 TEST(Variant, OfALaunch_ComesLast) {
@@ -52,7 +54,7 @@ TEST(Variant, OfALaunch_ComesLast) {
 
 TEST(Variant, IsPlain_WithoutASlash_InAPath_AndInALibrarysName) {
   for (const std::string text : {"ring", "hierarchical_ring:2x4", "file:some/folder/mine.json",
-                                 "library:ring/LL", "library/graph"}) {
+                                 "library:ring/LL", "library:tree/simple", "library/graph"}) {
     EXPECT_EQ(split_variant(text).variant, Variant::plain) << text;
     EXPECT_EQ(split_variant(text).algorithm, text);
     EXPECT_EQ(joined(text, Variant::plain), text);

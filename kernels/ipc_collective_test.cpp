@@ -147,7 +147,8 @@ TEST_P(GpuCollectiveOfTwoProcesses, SumsAgainAndAgain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GpuCollectiveOfTwoProcesses,
-                         testing::Values("ring", "two_shot", "ring_interpreted", "one_shot/LL"));
+                         testing::Values("ring/simple", "ring/LL", "two_shot/simple",
+                                         "ring_interpreted", "one_shot/LL"));
 
 }  // namespace
 }  // namespace collmark

@@ -44,6 +44,20 @@ std::vector<SrcDst> pairs_of(const Schedule& s) {
   return pairs;
 }
 
+Bytes buffer_of(const Payload& payload) {
+  return {payload.count.value * static_cast<std::int64_t>(size_of(payload.dtype))};
+}
+
+/// Null where the interpreter runs it.
+const HandWritten* chosen(const KernelTask& task) {
+  const std::string base = parse_algorithm(task.name.algorithm).base;
+  const auto of = [&](Way way) { return hand_written(task.collective, base, way); };
+  if (task.name.way != Way::standard) return of(task.name.way);
+  const HandWritten* const by_lines = of(Way::low_latency);
+  const bool small = by_lines != nullptr && suits(*by_lines, buffer_of(task.payload), task.ranks);
+  return small ? by_lines : of(Way::simple);
+}
+
 int rounded_up(int n, int unit) { return (n + unit - 1) / unit * unit; }
 
 }  // namespace
@@ -67,23 +81,21 @@ std::string KernelJob::symbol() const {
 }
 
 void KernelJob::choose_kernel(const Tuning& tuning) {
-  const std::string base = parse_algorithm(task_.name.algorithm).base;
-  const auto all = hand_written();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const HandWritten& k) {
-    return k.collective == task_.collective && k.algorithm == base && k.way == task_.name.way;
-  });
-  if (found != all.end())
-    kernel_ = found->kernel;
-  else if (task_.name.way == Way::links || task_.name.way == Way::low_latency)
+  const HandWritten* const own = chosen(task_);
+  if (own != nullptr) {
+    kernel_ = own->kernel;
+    if (own->way == Way::low_latency) shape_.protocol = Protocol::low_latency;
+  } else if (task_.name.way != Way::standard && task_.name.way != Way::interpreted) {
     throw Unsupported(fmt::format("{}: no kernel of that name for {}", to_string(task_.name),
                                   name(task_.collective)));
-  if (is_ring(kernel_) && task_.ranks == 1) kernel_ = Kernel::interpreted;
-
-  const Bytes buffer{task_.payload.count.value * static_cast<std::int64_t>(shape_.element)};
-  if (is_ring(kernel_) || is_tree(kernel_)) {
-    shape_.links = pairs_of(schedule_);
-    if (task_.name.way == Way::low_latency) shape_.protocol = Protocol::low_latency;
   }
+  if (is_ring(kernel_) && task_.ranks == 1) {
+    kernel_ = Kernel::interpreted;
+    shape_.protocol = Protocol::simple;
+  }
+
+  const Bytes buffer = buffer_of(task_.payload);
+  if (is_ring(kernel_) || is_tree(kernel_)) shape_.links = pairs_of(schedule_);
   if (is_tree(kernel_)) {
     trees_ = static_cast<int>(trees_of(schedule_).size());
     const int directions = task_.collective == Collective::all_reduce ? 2 : 1;

@@ -34,6 +34,7 @@ class KernelJob {
   KernelJob(KernelTask task, const Tuning& tuning);
 
   [[nodiscard]] Kernel kernel() const { return kernel_; }
+  [[nodiscard]] Protocol protocol() const { return shape_.protocol; }
   /// "ring_all_reduce_f32" (kernel_list.hpp).
   [[nodiscard]] std::string symbol() const;
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }

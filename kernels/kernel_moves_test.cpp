@@ -98,41 +98,41 @@ std::vector<Formula> formulas() {
   const auto one_way_ll = [](int n) { return n + 1 + 4 * (n - 1); };
   const auto direct = [](int n) { return 2 * n; };  // each input and each output once
   return {
-      {C::all_reduce, "ring", both_ways},
+      {C::all_reduce, "ring/simple", both_ways},
       {C::all_reduce, "ring/LL", both_ways_ll},
-      {C::all_reduce, "binomial_tree", both_ways},
+      {C::all_reduce, "binomial_tree/simple", both_ways},
       {C::all_reduce, "binomial_tree/LL", both_ways_ll},
-      {C::all_reduce, "pipelined_tree", both_ways},
+      {C::all_reduce, "pipelined_tree/simple", both_ways},
       {C::all_reduce, "pipelined_tree/LL", both_ways_ll},
-      {C::all_reduce, "double_binary_tree:3", both_ways},
+      {C::all_reduce, "double_binary_tree:3/simple", both_ways},
       {C::all_reduce, "double_binary_tree:3/LL", both_ways_ll},
-      {C::all_reduce, "parameter_server", direct},
+      {C::all_reduce, "parameter_server/simple", direct},
       {C::all_reduce, "parameter_server/links", both_ways},
       {C::all_reduce, "parameter_server/LL", both_ways_ll},
       // Servers have neither an input nor an output.
-      {C::all_reduce, "parameter_server_dedicated", [](int n) { return 2 * (n - 1); }},
-      {C::all_reduce, "sharded_parameter_server:2", [](int n) { return 2 * (n - 2); }},
-      {C::all_reduce, "one_shot", [](int n) { return n * (n + 1); }},
+      {C::all_reduce, "parameter_server_dedicated/simple", [](int n) { return 2 * (n - 1); }},
+      {C::all_reduce, "sharded_parameter_server:2/simple", [](int n) { return 2 * (n - 2); }},
+      {C::all_reduce, "one_shot/simple", [](int n) { return n * (n + 1); }},
       // Each rank loads its input for each of n inboxes, fills n, reads n, and stores the result.
       {C::all_reduce, "one_shot/LL", [](int n) { return n * (n + 2 * n + 2 * n + 1); }},
-      {C::all_reduce, "two_shot", direct},
+      {C::all_reduce, "two_shot/simple", direct},
       // Each rank loads S, fills lines of S, reads n lines of S/n, fills as many, reads lines of S, stores S.
       {C::all_reduce, "two_shot/LL", [](int n) { return n * (1 + 2 + 2 + 2 + 2 + 1); }},
-      {C::reduce_scatter, "ring", one_way},
+      {C::reduce_scatter, "ring/simple", one_way},
       {C::reduce_scatter, "ring/LL", one_way_ll},
-      {C::all_gather, "ring", one_way},
+      {C::all_gather, "ring/simple", one_way},
       {C::all_gather, "ring/LL", one_way_ll},
-      {C::reduce, "binomial", one_way},
+      {C::reduce, "binomial/simple", one_way},
       {C::reduce, "binomial/LL", one_way_ll},
-      {C::reduce, "chain:3", one_way},
+      {C::reduce, "chain:3/simple", one_way},
       {C::reduce, "chain:3/LL", one_way_ll},
-      {C::reduce, "star", one_way},
+      {C::reduce, "star/simple", one_way},
       {C::reduce, "star/LL", one_way_ll},
-      {C::broadcast, "binomial", one_way},
+      {C::broadcast, "binomial/simple", one_way},
       {C::broadcast, "binomial/LL", one_way_ll},
-      {C::broadcast, "chain:3", one_way},
+      {C::broadcast, "chain:3/simple", one_way},
       {C::broadcast, "chain:3/LL", one_way_ll},
-      {C::broadcast, "star", one_way},
+      {C::broadcast, "star/simple", one_way},
       {C::broadcast, "star/LL", one_way_ll}};
 }
 
@@ -155,7 +155,8 @@ TEST(KernelMoves, LoadsAndStoresAreThoseOfTheFormulas) {
 }
 
 TEST(KernelMoves, AllBlocksOfAGpuStoreAnEqualShareOfWhatItsRanksOwn) {
-  for (const char* algorithm : {"parameter_server", "sharded_parameter_server:2", "two_shot"}) {
+  for (const char* algorithm :
+       {"parameter_server", "sharded_parameter_server:2", "two_shot/simple"}) {
     constexpr int kRanks = 3;
     Watched watched;
     KernelCase c = case_of({Collective::all_reduce, algorithm}, kRanks);
@@ -187,12 +188,51 @@ TEST(KernelTrees, AreThoseOfTheSchedule) {
 
 TEST(KernelNames, TellTheWayFromTheAlgorithm) {
   for (const char* text : {"ring", "ring_interpreted", "double_binary_tree_interpreted:16",
-                           "parameter_server/links", "two_shot/LL"})
+                           "parameter_server/links", "two_shot/LL", "ring/simple"})
     EXPECT_EQ(to_string(parse_kernel_name(text)), text);
   EXPECT_EQ(parse_kernel_name("double_binary_tree_interpreted:16").algorithm,
             "double_binary_tree:16");
-  EXPECT_THROW((void)parse_kernel_name("ring/simple"), Error);
+  EXPECT_THROW((void)parse_kernel_name("ring/LL128"), Error);
   EXPECT_THROW((void)differs({.kernel = {Collective::all_reduce, "swing/LL"}}), Unsupported);
+  EXPECT_THROW((void)differs({.kernel = {Collective::all_reduce, "swing/simple"}}), Unsupported);
+}
+
+/// What runs on 8 ranks under this name, for a buffer of so many bytes.
+std::string_view ran(const NamedKernel& kernel, std::int64_t size, int ranks = 8) {
+  const KernelJob job({.name = parse_kernel_name(kernel.algorithm),
+                       .collective = kernel.collective,
+                       .ranks = ranks,
+                       .payload = {.count = {size / 4}}},
+                      {});
+  EXPECT_EQ(job.protocol() == Protocol::low_latency,
+            name(job.kernel()).find("_ll_") != std::string_view::npos);
+  return name(job.kernel());
+}
+
+TEST(KernelNames, WithoutAProtocolMeanLinesForWhatIsSmall) {
+  using C = Collective;
+  constexpr std::int64_t kKi = 1024;
+  EXPECT_EQ(ran({C::all_reduce, "one_shot"}, 16 * kKi), "one_shot_ll_all_reduce");
+  EXPECT_EQ(ran({C::all_reduce, "one_shot"}, 16 * kKi + 4), "one_shot_all_reduce");
+  EXPECT_EQ(ran({C::all_reduce, "two_shot"}, 256 * kKi), "two_shot_ll_all_reduce");
+  EXPECT_EQ(ran({C::all_reduce, "two_shot"}, 256 * kKi + 4), "direct_all_reduce");
+  for (const int ranks : {2, 8}) {  // so much for each
+    const std::int64_t size = 64 * kKi * ranks;
+    EXPECT_EQ(ran({C::all_reduce, "ring"}, size, ranks), "ring_ll_all_reduce");
+    EXPECT_EQ(ran({C::all_reduce, "ring"}, size + 4, ranks), "ring_all_reduce");
+    EXPECT_EQ(ran({C::reduce_scatter, "ring"}, size, ranks), "ring_ll_reduce_scatter");
+    EXPECT_EQ(ran({C::all_gather, "ring"}, size + 4, ranks), "ring_all_gather");
+  }
+  EXPECT_EQ(ran({C::all_reduce, "double_binary_tree"}, 64 * kKi), "tree_ll_all_reduce");
+  EXPECT_EQ(ran({C::all_reduce, "double_binary_tree"}, 64 * kKi + 4), "tree_all_reduce");
+  EXPECT_EQ(ran({C::broadcast, "chain"}, 4), "tree_ll_broadcast");
+  EXPECT_EQ(ran({C::reduce, "star"}, 0), "tree_ll_reduce");
+  EXPECT_EQ(ran({C::all_reduce, "ring/simple"}, 4), "ring_all_reduce");
+  EXPECT_EQ(ran({C::all_reduce, "ring/LL"}, 1 << 20), "ring_ll_all_reduce");
+  EXPECT_EQ(ran({C::all_reduce, "parameter_server"}, 4), "direct_all_reduce");
+  EXPECT_EQ(ran({C::all_reduce, "parameter_server/links"}, 4), "tree_all_reduce");
+  EXPECT_EQ(ran({C::all_reduce, "two_shot"}, 4, 1), "direct_all_reduce");
+  EXPECT_EQ(ran({C::all_reduce, "ring"}, 4, 1), "interpreted");
 }
 
 }  // namespace

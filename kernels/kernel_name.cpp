@@ -9,7 +9,8 @@
 namespace collmark {
 namespace {
 
-constexpr std::string_view kInterpreted = "_interpreted", kLinks = "/links", kLl = "/LL";
+constexpr std::string_view kInterpreted = "_interpreted", kLinks = "/links", kLl = "/LL",
+                           kSimple = "/simple";
 
 }  // namespace
 
@@ -19,10 +20,12 @@ KernelName parse_kernel_name(std::string_view text) {
   };
   if (text.ends_with(kLinks)) return {without(kLinks), Way::links};
   if (text.ends_with(kLl)) return {without(kLl), Way::low_latency};
+  if (text.ends_with(kSimple)) return {without(kSimple), Way::simple};
   if (const std::size_t slash = text.rfind('/');
       slash != std::string_view::npos && !text.starts_with("file:"))
-    throw Error(ErrorKind::usage, fmt::format("'{}': after the / stands links or LL, not '{}'",
-                                              text, text.substr(slash + 1)));
+    throw Error(ErrorKind::usage,
+                fmt::format("'{}': after the / stands links, LL or simple, not '{}'", text,
+                            text.substr(slash + 1)));
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string_view base = text.substr(0, colon);
   if (base.ends_with(kInterpreted))
@@ -42,6 +45,8 @@ std::string to_string(const KernelName& name) {
       return name.algorithm + std::string(kLinks);
     case Way::low_latency:
       return name.algorithm + std::string(kLl);
+    case Way::simple:
+      return name.algorithm + std::string(kSimple);
     case Way::standard:
       break;
   }

@@ -161,8 +161,9 @@ void GpuCollective::lay_out(Part& part) {
 }
 
 std::string GpuCollective::tuning() const {
-  return fmt::format("channels={} threads={} slots={} slot_bytes={}{}", job_->channels(), threads_,
-                     tuning_.slots, tuning_.slot.value,
+  return fmt::format("channels={} threads={} slots={} slot_bytes={} protocol={}{}",
+                     job_->channels(), threads_, tuning_.slots, tuning_.slot.value,
+                     job_->protocol() == Protocol::low_latency ? "LL" : "simple",
                      misaligned_ > 0 ? fmt::format(" misaligned={}", misaligned_) : "");
 }
 

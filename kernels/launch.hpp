@@ -50,7 +50,7 @@ class GpuCollective final : public DeviceCollective {
   GpuCollective(Gpus& gpus, GpuPeers& peers, const KernelTask& task, const GpuTuning& asked);
 
   [[nodiscard]] const KernelJob& job() const { return *job_; }
-  /// "channels=8 threads=512 slots=4 slot_bytes=131072"
+  /// "channels=8 threads=512 slots=4 slot_bytes=131072 protocol=simple"
   [[nodiscard]] std::string tuning() const;
 
   [[nodiscard]] const Schedule& shape() const override { return job_->schedule(); }

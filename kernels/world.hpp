@@ -20,7 +20,7 @@ struct WorldShape {
   int slots = 4;
   std::int64_t slot_elements = 1;
   std::size_t element = 4;                          // [bytes]
-  Protocol protocol = Protocol::simple;             // of the links
+  Protocol protocol = Protocol::simple;             // of what goes over links or to inboxes
   std::vector<SrcDst> links = {};                   // who sends to whom
   std::int64_t inbox_lines = 0;                     // for each channel and sender
   std::size_t staging = 0, scratch = 0, spare = 0;  // [bytes] of each rank

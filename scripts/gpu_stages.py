@@ -17,12 +17,33 @@ OF_STARTING = ("--timeout", "15")  # where processes and NCCL get ready, too
 ONCE = ["-n", "1", "-w", "0", "--time-budget", "0.001"]
 BOTH = ["--placement", "in_place,out_of_place"]
 APART = ["--placement", "out_of_place"]
-COLLECTIVES = ("reduce_scatter", "all_gather", "broadcast", "reduce", "all_to_all", "barrier")
+
+
+def of_both_protocols(*names):
+    """Without a word the size chooses."""
+    return [f"{name}/{protocol}" for name in names for protocol in ("simple", "LL")]
+
+
+# Every algorithm of each collective, and every kernel that one has.
+PROVED = {
+    "all_reduce": [
+        *of_both_protocols("ring", "binomial_tree", "pipelined_tree", "double_binary_tree", "one_shot", "two_shot"),
+        "parameter_server", "parameter_server/links", "parameter_server/LL", "parameter_server_dedicated",
+        "sharded_parameter_server", "recursive_doubling", "rabenseifner", "circulant", "hierarchical_ring", "swing",
+        "ring_interpreted", "ring/graph",
+    ],
+    "reduce_scatter": [*of_both_protocols("ring"), "direct", "recursive_halving"],
+    "all_gather": [*of_both_protocols("ring"), "direct", "recursive_doubling"],
+    "broadcast": of_both_protocols("binomial", "chain", "star"),
+    "reduce": of_both_protocols("binomial", "chain", "star"),
+    "all_to_all": ["pairwise"],
+    "barrier": ["dissemination"],
+}  # fmt: skip
 # A kernel of each kind, and each way that a kernel can go: of them every dtype, operator and alignment.
-WAYS = (
-    "ring,ring_interpreted,double_binary_tree,parameter_server,parameter_server/links,one_shot,two_shot,"
-    "one_shot/LL,two_shot/LL"
-)
+WAYS = ",".join([
+    *of_both_protocols("ring", "double_binary_tree", "one_shot", "two_shot"),
+    "ring_interpreted", "parameter_server", "parameter_server/links", "parameter_server/LL",
+])  # fmt: skip
 CLAIMED = [*gpu_limits.LEAST, gpu_limits.INTERPRETED]
 
 
@@ -45,7 +66,7 @@ class Stage:
 class Cases:
     """How much of everything."""
 
-    kernels: str = "all,ring_interpreted,ring/graph,parameter_server/links,one_shot/LL,two_shot/LL"
+    kernels: str = ",".join(PROVED["all_reduce"])
     ways: str = WAYS
     ranks: str = "1:8"
     many: str = "8"
@@ -75,9 +96,10 @@ class Cases:
 def on_the_stub(gradients):
     """Each thread of a kernel is a fiber there: few of them, few and small cases."""
     return Cases(
-        kernels="ring,ring_interpreted,ring/graph,one_shot/LL,parameter_server/links",
-        ways="ring,ring_interpreted,two_shot/LL", ranks="2:3", many="3", sizes="60", dtypes="f32,bf16", operators="avg",
-        typed="3", shifted=("3", "u8"), odd="44", timed="1K", copied="64K", claimed_size=1024, claimed_ranks=3,
+        kernels="ring,ring/simple,ring_interpreted,ring/graph,one_shot/LL,parameter_server/links",
+        ways="ring/simple,ring/LL,ring_interpreted,two_shot/LL", ranks="2:3", many="3", sizes="60",
+        dtypes="f32,bf16", operators="avg", typed="3", shifted=("3", "u8"), odd="44", timed="1K", copied="64K",
+        claimed_size=1024, claimed_ranks=3,
         compared=("ring", "two_shot", "--ranks", "3", "--size", "1K", "--op", "sum", "--dtype", "f32"),
         threads=32, quickly=("-n", "2", "-w", "1"), launches="2", timing=("-n", "6", "-w", "1"), least="0.001",
         step=(str(gradients), "ddp,per_tensor", "2K"), packing="gpu_pack/dlrm.*/bf16", calls="nccl_one_rank/8/",
@@ -127,12 +149,12 @@ def proofs(place, cases):
         says=", 0 differ;", proves=True,
     )  # fmt: skip
     yield Stage(
-        "algorithms", 60, ours("algorithms", "--algorithm", cases.kernels, "--ranks", cases.ranks,
+        "algorithms", 66, ours("algorithms", "--algorithm", cases.kernels, "--ranks", cases.ranks,
                                "--sizes", cases.sizes, *BOTH, *ONCE),
         "every all-reduce, ranks, sizes, placements: exact f32 sums, and bytes", proves=True,
     )  # fmt: skip
     yield Stage(
-        "types", 30, ours("types", "--algorithm", cases.ways, "--ranks", cases.typed, "--sizes", cases.odd,
+        "types", 34, ours("types", "--algorithm", cases.ways, "--ranks", cases.typed, "--sizes", cases.odd,
                           "--dtype", cases.dtypes, "--op", cases.operators, *BOTH, *ONCE),
         "every dtype and operator, odd counts: exact results, and bytes", proves=True,
     )  # fmt: skip
@@ -143,10 +165,12 @@ def proofs(place, cases):
                            "--sizes", f"60,{cases.odd}", "--dtype", cases.shifted[1], *BOTH, *ONCE),
             f"inputs that miss a multiple of 16 bytes by {shift} elements, outputs by one more", proves=True,
         )  # fmt: skip
-    for collective in COLLECTIVES:
+    for collective, names in PROVED.items():
+        if collective == "all_reduce":  # above
+            continue
         where = APART if collective == "all_to_all" else BOTH
         yield Stage(
-            collective, 6, ours(collective, "--collective", collective, "--algorithm", "all",
+            collective, 7, ours(collective, "--collective", collective, "--algorithm", ",".join(names),
                                 "--ranks", cases.ranks, "--sizes", cases.odd, *where, *ONCE),
             "every algorithm of it, ranks, placements: exact results, and bytes", proves=True,
         )  # fmt: skip

@@ -11,7 +11,8 @@ from program import PROGRAM
 from sweep_support import record_of, rows_of
 
 VARIANTS = (
-    "ring_interpreted,one_shot/LL,two_shot/LL,parameter_server/links,ring/LL,double_binary_tree/LL,parameter_server/LL"
+    "ring_interpreted,ring/simple,double_binary_tree/simple,one_shot/simple,two_shot/simple,one_shot/LL,two_shot/LL,ring/LL,"
+    "double_binary_tree/LL,parameter_server/LL,parameter_server/links"
 )
 ONE = [*SMALL, "--sizes", "1K", "--algorithm", "ring"]
 # So that a rank can be killed in the midst of it.
@@ -75,7 +76,7 @@ class Rows(CudaJob):
 
     def test_buffers_that_miss_a_multiple_of_16_bytes(self):
         what = ["--dtype", "f32,u8", "--placement", "in_place,out_of_place", "--misaligned", "3"]
-        algorithms = "ring,ring_interpreted,two_shot,one_shot/LL"
+        algorithms = "ring/simple,ring_interpreted,two_shot/simple,one_shot/LL"
         rows, _ = self.join(3, *SMALL, "--ranks", "3", "--sizes", "1K", "--algorithm", algorithms, *what)
         self.assertEqual(len(rows), 16)
         self.assert_all_ok(rows)

@@ -55,7 +55,7 @@ class Rows(CudaTest):
 
     def test_dtypes_operators_placements_modes_and_caches(self):
         what = ["--dtype", "f16,u8,i64", "--op", "avg,max", "--placement", "in_place,out_of_place"]
-        rows, _ = self.run_sweep(*SMALL, "--ranks", "2", "--sizes", "1K", "--algorithm", "two_shot", *what)
+        rows, _ = self.run_sweep(*SMALL, "--ranks", "2", "--sizes", "1K", "--algorithm", "two_shot/simple", *what)
         self.assertEqual(len(rows), 12)
         self.assert_all_ok(rows)
         self.csv.unlink()
@@ -65,6 +65,7 @@ class Rows(CudaTest):
 
     def test_variants_of_kernels_have_names_of_their_own(self):
         names = "ring,ring_interpreted,one_shot/LL,parameter_server/links,ring/graph,one_shot/LL/graph,ring/LL"
+        names += ",ring/simple,double_binary_tree:3/simple/graph"
         rows, _ = self.run_sweep(*SMALL, "--ranks", "3", "--sizes", "64", "--algorithm", names)
         self.assertEqual(sorted(row["algorithm"] for row in rows), sorted(names.split(",")))
         self.assert_all_ok(rows)
@@ -103,9 +104,19 @@ class Records(CudaTest):
 
     def test_the_tuning_that_was_used_stands_in_the_row(self):
         ((row,), _) = self.run_sweep(*ONE, "--slots", "8", "--slot-bytes", "64")
-        self.assertEqual(row["tuning"], "channels=2 threads=4 slots=8 slot_bytes=64")
-        self.assertEqual(row["asked_tuning"], row["tuning"])
+        asked = "channels=2 threads=4 slots=8 slot_bytes=64"
+        self.assertEqual((row["tuning"], row["asked_tuning"]), (f"{asked} protocol=LL", asked))
         self.assertEqual(record_of(self.csv)["configuration"]["slot_bytes"], [64])
+
+    def test_small_buffers_go_by_lines_unless_the_name_says_otherwise(self):
+        names = "one_shot,one_shot/LL,one_shot/simple"
+        rows, _ = self.run_sweep(*SMALL, "--ranks", "2", "--sizes", "16K,20K", "--algorithm", names)
+        ran = {(row["algorithm"], row["size_bytes"]): row["tuning"].rpartition("=")[2] for row in rows}
+        self.assertEqual(ran, {
+            ("one_shot", "16384"): "LL", ("one_shot", "20480"): "simple",
+            ("one_shot/LL", "16384"): "LL", ("one_shot/LL", "20480"): "LL",
+            ("one_shot/simple", "16384"): "simple", ("one_shot/simple", "20480"): "simple",
+        })  # fmt: skip
 
     def test_buffers_that_miss_a_multiple_of_16_bytes_give_the_same_results(self):
         kernels = "ring,ring_interpreted,one_shot/LL"

@@ -49,17 +49,17 @@ class OnTheStub(CommandLineTest):
         self.assertEqual((found["different"], found["compared"]), (0, 4), found)
 
     def test_another_order_of_the_same_sum_is_found_which_exact_data_cannot_tell(self):
-        direct = ("two_shot", "--ranks", "3", "--size", "1K", "--dtype", "f32,i32", "--op", "sum")
+        direct = ("two_shot/simple", "--ranks", "3", "--size", "1K", "--dtype", "f32,i32", "--op", "sum")
         done = self.verify(*direct, fault="other_order")
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertRegex(
             done.stdout,
-            r"wrong: all_reduce two_shot, 3 ranks, f32 sum \w+, \d+ bytes: operation 0, rank 0, element \d+: "
+            r"wrong: all_reduce two_shot/simple, 3 ranks, f32 sum \w+, \d+ bytes: operation 0, rank 0, element \d+: "
             r"0x[0-9a-f]{8} \(.*\), the reference has 0x[0-9a-f]{8} \(.*\) \(direct_all_reduce_f32 channels=2 ",
         )
         self.assertNotIn(" i32 sum", done.stdout)  # the same in any order
-        exact = collmark("sweep", "--backend", "cuda", "--algorithm", "two_shot", "--ranks", "3", "--sizes", "1K",
-                         "-n", "1", "-w", "0", **stubbed("other_order"))  # fmt: skip
+        exact = collmark("sweep", "--backend", "cuda", "--algorithm", "two_shot/simple", "--ranks", "3", "--sizes",
+                         "1K", "-n", "1", "-w", "0", **stubbed("other_order"))  # fmt: skip
         self.assertEqual(exact.returncode, 0, exact.stdout + exact.stderr)
 
     def test_what_cannot_run_is_skipped_with_its_reason_and_nothing_compared_is_exit_6(self):

@@ -2,6 +2,7 @@
 too; and on a program that only says what a GPU might have measured, what becomes of it."""
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -280,6 +281,26 @@ class Refusals(Folders):
         (self.room / "claims.csv").write_text("a,b\n1,2\n")
         done = check("--judge", self.room)
         self.assertEqual((done.returncode, "not written by collmark sweep" in done.stderr), (2, True), done.stderr)
+
+
+class Proofs(unittest.TestCase):
+    def test_name_every_algorithm_and_every_kernel(self):
+        algorithms = re.findall(
+            r"^[A-Z]+\((\w+), (\w+),", (ROOT / "collectives/catalogue.def").read_text(), re.MULTILINE
+        )
+        table = (ROOT / "kernels/hand_written.cpp").read_text()
+        kernels = re.findall(r'HandWritten\{C::(\w+), "(\w+)", Way::(\w+)', table)
+        self.assertGreater(len(kernels), 30)
+        by_size = set(re.findall(r'HandWritten\{C::(\w+), "(\w+)", Way::low_latency, K::\w+,\s+k\w+\}', table))
+        self.assertIn(("all_reduce", "ring"), by_size)
+        self.assertNotIn(("all_reduce", "parameter_server"), by_size)
+        for collective, name in algorithms:
+            if (collective, name) not in by_size:
+                self.assertIn(name, gpu_stages.PROVED[collective])
+        for collective, name, way in kernels:
+            chosen = way == "simple" and (collective, name) not in by_size  # without a word
+            word = "" if chosen else {"simple": "/simple", "links": "/links", "low_latency": "/LL"}[way]
+            self.assertIn(name + word, gpu_stages.PROVED[collective])
 
 
 class Limits(unittest.TestCase):
