@@ -84,6 +84,17 @@ Hosts hosts_of(const CsvTable& table, std::size_t row) {
   return nodes == table.number(row, "ranks") ? Hosts::one_a_rank : Hosts::several;
 }
 
+/// What was asked of kernels, and whether they went by lines where nobody asked for a protocol: other constants.
+std::string tuning_of(const CsvTable& table, std::size_t row) {
+  std::string asked = cell_or_nothing(table, row, "asked_tuning");
+  constexpr std::string_view kLines = "protocol=LL";
+  const bool by_lines = table.cell(row, "backend") == "cuda" &&
+                        cell_or_nothing(table, row, "tuning").find(kLines) != std::string::npos &&
+                        !table.cell(row, "algorithm").ends_with("/LL");
+  if (by_lines) asked += fmt::format("{}{}", asked.empty() ? "" : " ", kLines);
+  return asked;
+}
+
 FitKey key_of(const CsvTable& table, std::size_t row) {
   return {.backend = table.cell(row, "backend"),
           .collective = table.cell(row, "collective"),
@@ -91,7 +102,7 @@ FitKey key_of(const CsvTable& table, std::size_t row) {
           .dtype = table.cell(row, "dtype"),
           .placement = cell_or_nothing(table, row, "placement"),
           .cache = cell_or_nothing(table, row, "cache"),
-          .tuning = cell_or_nothing(table, row, "asked_tuning"),
+          .tuning = tuning_of(table, row),
           .hosts = hosts_of(table, row),
           .oversubscribed = table.number(row, "oversubscribed") == 1.0};
 }

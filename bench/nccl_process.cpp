@@ -81,14 +81,20 @@ NcclGroup& NcclProcess::group(const NcclGroups::Wanted& wanted) {
   if (wanted.ranks > gpus_->size())
     throw Unsupported(fmt::format("{} ranks, {} GPU{}: {}", wanted.ranks, gpus_->size(),
                                   gpus_->size() == 1 ? "" : "s", one_rank_per_gpu(*nccl_)));
-  if (groups_ && (groups_->aborted() || groups_->size() < wanted.ranks)) groups_.reset();
-  if (!groups_) {
-    std::vector<Gpu*> gpus;
-    for (int d = 0; d < std::clamp(most_ranks_, wanted.ranks, gpus_->size()); ++d)
-      gpus.push_back(&(*gpus_)[d]);
-    groups_ = std::make_unique<NcclGroups>(std::make_unique<NcclGroup>(*nccl_, gpus, patience()));
+  if (groups_ && (groups_->aborted() || groups_->size() < wanted.ranks) && !end_groups())
+    throw Error(ErrorKind::timed_out, "NCCL has not come to an end of ending communicators");
+  try {
+    if (!groups_) {
+      std::vector<Gpu*> gpus;
+      for (int d = 0; d < std::clamp(most_ranks_, wanted.ranks, gpus_->size()); ++d)
+        gpus.push_back(&(*gpus_)[d]);
+      groups_ = std::make_unique<NcclGroups>(std::make_unique<NcclGroup>(*nccl_, gpus, patience()));
+    }
+    return groups_->of(wanted);
+  } catch (const Error& e) {  // its abort may be under way still, and use them
+    if (e.kind() == ErrorKind::timed_out) leave_all_behind();
+    throw;
   }
-  return groups_->of(wanted);
 }
 
 void NcclProcess::watch(std::unique_ptr<NcclRunning> running, const NcclGroups::Wanted& wanted,

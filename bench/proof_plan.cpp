@@ -35,6 +35,16 @@ bool is_hand_written(Collective collective, const KernelName& name) {
   return kernel_of(collective, name).value_or(Kernel::interpreted) != Kernel::interpreted;
 }
 
+/// A name without a protocol stands for two kernels where there are two: which of them runs depends on the size.
+std::vector<KernelName> kernels_behind(Collective collective, const KernelName& name) {
+  if (name.way != Way::standard) return {name};
+  std::vector<KernelName> protocols;
+  for (const Way way : {Way::simple, Way::low_latency})
+    if (const KernelName one{name.algorithm, way}; kernel_of(collective, one))
+      protocols.push_back(one);
+  return protocols.size() == 2 ? protocols : std::vector{name};
+}
+
 std::vector<KernelPick> all_kernels(std::optional<Collective> only) {
   std::vector<KernelPick> all;
   for (const Algorithm& a : catalogue()) {
@@ -100,20 +110,23 @@ class Planner {
   }
   void large(int ranks) {
     for_each_kernel_and_dtype([&](std::size_t k, std::size_t d) {
-      add(k, ranks, {{elements(wish_.large, wish_.dtypes[d]) + 3}, wish_.dtypes[d], by_turns(k)},
-          wish_.placements[turns_++ % wish_.placements.size()]);
+      const std::size_t turn = turns_++;
+      add(k, ranks,
+          {{elements(wish_.large, wish_.dtypes[d]) + 3}, wish_.dtypes[d], operator_of(k, turn)},
+          wish_.placements[turn % wish_.placements.size()]);
     });
   }
   void small(int ranks) {
     const std::int64_t counts[] = {0, 1, ranks + 1, 53};
     for_each_kernel_and_dtype([&](std::size_t k, std::size_t d) {
-      const std::int64_t count = counts[turns_ % std::size(counts)];
-      add(k, ranks, {{count}, wish_.dtypes[d], by_turns(k)},
-          wish_.placements[turns_++ % wish_.placements.size()]);
+      const std::size_t turn = turns_++;
+      const std::int64_t count = counts[turn / wish_.placements.size() % std::size(counts)];
+      add(k, ranks, {{count}, wish_.dtypes[d], operator_of(k, turn)},
+          wish_.placements[turn % wish_.placements.size()]);
     });
   }
-  [[nodiscard]] ReduceOp by_turns(std::size_t kernel) const {
-    return wish_.operators[turns_ % operators_of(kernel)];
+  [[nodiscard]] ReduceOp operator_of(std::size_t kernel, std::size_t turn) const {
+    return wish_.operators[turn % operators_of(kernel)];
   }
 
   void add(std::size_t kernel, int ranks, const Payload& payload, Placement placement) {
@@ -146,7 +159,8 @@ std::vector<KernelPick> kernel_picks(const std::vector<std::string>& names,
   for (const std::string& asked : names) {
     const KernelName name = kernel_name(asked);
     for (const Pick& pick : picks(name.algorithm, only))
-      all.push_back({pick.collective, name, is_hand_written(pick.collective, name)});
+      for (const KernelName& one : kernels_behind(pick.collective, name))
+        all.push_back({pick.collective, one, is_hand_written(pick.collective, one)});
   }
   return all;
 }

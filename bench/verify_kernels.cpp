@@ -27,6 +27,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kLongestTimeout = 86'400;    // [s]
 constexpr std::size_t kMostWrongKept = 4;  // of one kernel
+constexpr Bytes kLargest{64 << 20};
 
 /// All that was found out about one kernel.
 struct Finding {
@@ -182,12 +183,18 @@ std::string first_given(const CLI::App& command) {
 }
 
 ProofWish wish_from(const KernelsToVerify& flags) {
+  const Bytes large = parse_size(flags.size);
+  if (large > kLargest)
+    throw Error(ErrorKind::usage,
+                fmt::format("--size {}: 64 MiB at most, since inputs of all ranks and dtypes are "
+                            "kept on the host",
+                            flags.size));
   return {.kernels = {},
           .ranks = {},
           .dtypes = choose_all("--dtype", flags.dtypes, kDtypes),
           .operators = choose_all("--op", flags.operators, kReduceOps),
           .placements = choose_all("--placement", flags.placements, kPlacements),
-          .large = parse_size(flags.size)};
+          .large = large};
 }
 
 int verify_kernels(const ProofWish& wish, std::chrono::milliseconds timeout, Listing listing) {

@@ -11,8 +11,9 @@ namespace collmark {
 namespace {
 
 constexpr int kMostBehindGate = 512;  // launches; streams are known to take about a thousand
-constexpr std::chrono::milliseconds kLongestClosed{5'000};  // to queue so many takes milliseconds
-constexpr std::chrono::microseconds kBusy{200}, kNap{20};   // of waiting: first without sleep
+// To queue so many takes milliseconds, but ranks also wait for each other in between, and one may be away for seconds.
+constexpr std::chrono::milliseconds kLongestClosed{30'000};
+constexpr std::chrono::microseconds kBusy{200}, kNap{20};  // of waiting: first without sleep
 constexpr int kLooksPerMillisecond = 2'000;  // at a flag that is not there yet; about as a GPU does
 constexpr int kHostWaitsLonger = 4;          // times, than ranks wait for each other
 

@@ -19,7 +19,9 @@ KernelTask ring(int ranks, std::int64_t count) {
 /// All of one collective, with the clock that waits for it.
 struct Running {
   Running(Gpus& gpus, const KernelTask& task)
-      : collective(gpus, task, kSmall), clock(streams(), HostPatience{}) {}
+      : collective(gpus, task, kSmall), clock(streams(), HostPatience{}) {
+    clock.finish();
+  }
   std::vector<GpuStream*> streams() {
     std::vector<GpuStream*> all;
     for (int d = 0; d < collective.devices(); ++d) all.push_back(&collective.stream(d));
@@ -46,7 +48,7 @@ TEST(GpuClock, AGateIsOpenedEarlyBeforeAStreamIsFull) {
   Gpus gpus;
   Running run(gpus, ring(2, 1));
   run.clock.start();
-  for (int i = 0; i < 130; ++i) {
+  for (int i = 0; i < 1'100; ++i) {  // the stub's holds 1024
     run.collective.run();
     run.clock.launched();
   }

@@ -4,7 +4,7 @@
 ///                            channel = b % channels                one GPU) or one of them (a GPU each)
 ///
 /// A channel carries its own share of every chunk and never waits for another channel, except those of a tree, which
-/// work in twos (tree.hpp).
+/// work in twos (tree.hpp), and those of direct_all_reduce, which share what all ranks of a launch own (direct.hpp).
 #pragma once
 
 #include <cstddef>

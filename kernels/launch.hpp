@@ -39,6 +39,8 @@ struct RankSpread {
 
 class GpuCollective final : public DeviceCollective {
  public:
+  /// What the ranks share is zeroed in the streams: all of these must have come to an end before the first run(), or a peer's
+  /// first flag may be wiped out.
   ///   Throws   Unsupported     no such kernel; too many ranks or channels; out of memory; devices that do not reach
   ///                            each other
   ///            Error{usage}    tuning that makes no sense

@@ -7,7 +7,7 @@
 ///   Schedule  collectives/ring.cpp; each channel runs it on its share of every chunk, a slot at a time.
 ///   Bytes     S(6p-4) loads and stores over all p ranks of S bytes for all-reduce; S(3p-1) for reduce-scatter
 ///             and for all-gather. By lines S(10p-8) and S(5p-3): what crosses a link is stored and loaded with its flags.
-///   Needs     p >= 2 (a single rank is direct_all_reduce's) and 2 slots: with one, all would wait for the slot that
+///   Needs     p >= 2 (a single rank is the interpreter's) and 2 slots: with one, all would wait for the slot that
 ///             only the next can free.
 #pragma once
 

@@ -190,7 +190,7 @@ pid=\$(sed -n "s/^\$1 //p" "$state/hosts")
 shift
 exec nsenter -t "\$pid" --net --uts -- sh -c "\$*"
 AGENT
-    setsid "${bound[@]}" unshare "${as[@]}" --net --mount --uts --pid --fork --kill-child \
+  setsid "${bound[@]}" unshare "${as[@]}" --net --mount --uts --pid --fork --kill-child \
     bash "$self" hold --hosts "$hosts" --racks "$racks" --rate "$rate" --uplink "$uplink" \
     ${delay:+--delay "$delay"} $fair --name "$name" \
     </dev/null >/dev/null 2>"$state/log" &

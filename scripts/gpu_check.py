@@ -124,6 +124,9 @@ def carry_out(stage, out, seconds):
         code, ended_by = run(stage.command, log, stage.environment, min(stage.limit, seconds))
     except OSError as fault:
         return Outcome(stage.name, stage.limit, 0, "failed", f"{stage.command[0]}: {fault.strerror}", 1)
+    except subprocess.TimeoutExpired as fault:
+        why = f"planning it took more than {fault.timeout:.0f} s: the GPU does not answer"
+        return Outcome(stage.name, stage.limit, fault.timeout, "failed", why, gpu_verdict.HUNG)
     took, rows = time.monotonic() - begin, gpu_verdict.rows_in(out / f"{stage.name}.csv")
     end = gpu_verdict.End(code, ended_by, log.read_text(errors="replace"), rows, due)
     return Outcome(stage.name, stage.limit, took, *gpu_verdict.of(stage, end))

@@ -25,8 +25,12 @@ class LastWords {
   void say(const RankFailure& failure) noexcept;
 
   // --- at rank 0
-  [[nodiscard]] bool hears(int rank) const { return heard_[static_cast<std::size_t>(rank)] != 0; }
-  /// Empty: it has said nothing yet.
+  /// No rank that is none of the job, either.
+  [[nodiscard]] bool hears(int rank) const {
+    const auto r = static_cast<std::size_t>(rank);
+    return r < heard_.size() && heard_[r] != 0;
+  }
+  /// Empty: it has said nothing yet, or is not heard.
   [[nodiscard]] std::optional<RankFailure> of(int rank) const;
 
  private:

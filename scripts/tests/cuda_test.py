@@ -76,7 +76,8 @@ class Rows(CudaTest):
         self.assert_all_ok(rows)
 
     def test_ranks_are_shared_out_over_devices(self):
-        rows, _ = self.run_sweep(*SMALL, "--ranks", "3", "--sizes", "64", "--algorithm", "ring,two_shot", devices=2)
+        kernels = "ring/simple,ring/LL,two_shot/simple,two_shot/LL"
+        rows, _ = self.run_sweep(*SMALL, "--ranks", "3", "--sizes", "64", "--algorithm", kernels, devices=2)
         self.assert_all_ok(rows)
         self.assertEqual({row["devices"] for row in rows}, {"2"})
 

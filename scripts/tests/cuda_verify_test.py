@@ -41,12 +41,12 @@ class OnTheStub(CommandLineTest):
                            "f32,f16,u8")  # fmt: skip
         self.assertEqual(found["different"], 0, found)
         each = 3 * (2 * 5 * 2 + 1 + 2)  # dtypes; ranks, operators and placements, a large one, small ones
-        self.assertEqual([kernel["compared"] for kernel in found["kernels"]], 5 * [each])
+        self.assertEqual([kernel["compared"] for kernel in found["kernels"]], 8 * [each])  # three of both protocols
 
     def test_ranks_may_lie_on_several_devices(self):
         found = self.found("parameter_server", "--ranks", "2", "--size", "1K", "--dtype", "f32", "--op", "avg",
                            devices=2)  # fmt: skip
-        self.assertEqual((found["different"], found["compared"]), (0, 4), found)
+        self.assertEqual((found["different"], found["compared"]), (0, 2 * 4), found)  # read and stored, and by lines
 
     def test_another_order_of_the_same_sum_is_found_which_exact_data_cannot_tell(self):
         direct = ("two_shot/simple", "--ranks", "3", "--size", "1K", "--dtype", "f32,i32", "--op", "sum")
@@ -70,7 +70,7 @@ class OnTheStub(CommandLineTest):
     def test_a_kernel_that_hangs_is_named(self):
         done = self.verify("ring", "--ranks", "2", "--dtype", "f32", "--op", "sum", "--timeout", "1", fault="hang")
         self.assertEqual(done.returncode, 7, done.stderr)
-        self.assertIn("all_reduce ring, 2 ranks, f32 sum", done.stderr)
+        self.assertIn("all_reduce ring/simple, 2 ranks, f32 sum", done.stderr)
 
 
 class Refusals(CommandLineTest):
@@ -81,6 +81,9 @@ class Refusals(CommandLineTest):
     def test_flags_of_kernels_alone_and_other_backends_are_refused(self):
         self.assert_refused("verify", "ring", "--dtype", "f32", words=["--dtype is of kernels", "--backend cuda"])
         self.assert_refused("verify", "ring", "--backend", "cudo", words=["'cudo'", "did you mean 'cuda'?"])
+        self.assert_refused(
+            "verify", "ring", "--backend", "cuda", "--size", "65M", words=["--size 65M: 64 MiB at most"]
+        )
         self.assert_refused("verify", "ring", "--backend", "cuda", "--op", "summ", words=["did you mean 'sum'?"])
 
 

@@ -42,7 +42,7 @@ class Code(unittest.TestCase):
     def test_code_is_shown_kernel_by_kernel(self):
         code, said = self.run_it(CODE.parent.parent)
         self.assertEqual((code, said.splitlines()[-1]), (0, "1 passed, 0 failed"), said)
-        self.assertIn("ring_all_reduce_f32", said)
+        self.assertIn("ring_all_reduce ", said)
 
 
 if __name__ == "__main__":

@@ -178,6 +178,17 @@ class Fit(Folder):
         self.assertRegex(table, r"(?m)^threads +all_reduce +ring +f32 (?!.*channels)")
         self.assertRegex(table, r"(?m)^threads +all_reduce +ring +f32 .*channels=8 +one core each ")
 
+    def test_rows_of_two_protocols_are_fitted_apart(self):
+        ran = {"channels=8 protocol=LL": 1.0, "channels=8 protocol=simple": 3.0}  # how much slower
+        rows = [f"{self.ring(2**k, noise=slower)},,{tuning}" for k in range(4, 24, 2) for tuning, slower in ran.items()]
+        self.write([row.replace("threads,", "cuda,", 1) for row in rows])
+        header, rest = self.path.read_text().split("\n", 1)
+        self.path.write_text(f"{header},asked_tuning,tuning\n{rest}")
+        fits = {fit["asked_tuning"]: fit for fit in self.fitted()["fits"]}
+        self.assertEqual(fits.keys(), {"protocol=LL", ""})
+        self.assertAlmostEqual(fits["protocol=LL"]["beta_s_per_byte"] / BETA, 1, places=4)
+        self.assertAlmostEqual(fits[""]["beta_s_per_byte"] / BETA, 3, places=4)
+
     def test_a_row_that_does_not_fit_shows_as_the_worst_residual(self):
         self.write([self.ring(2**k) for k in range(4, 24)] + [self.ring(64, noise=2.0)])
         (fit,) = self.fitted()["fits"]
