@@ -189,7 +189,7 @@ def proofs(place, cases):
         absent="" if place.sanitizer else "no compute-sanitizer on PATH",
     )  # fmt: skip
     yield Stage(
-        "missing_rank", 15, ours("missing_rank", "--algorithm", "ring", "--ranks", "4", "--sizes", "4K",
+        "missing_rank", 15, ours("missing_rank", "--algorithm", "ring/simple", "--ranks", "4", "--sizes", "4K",
                                  "--timeout", "1", *ONCE),
         "a rank that never comes ends the others' waits, and they name it",
         code=7, says="waited for rank 0", environment={"COLLMARK_TEST_ABSENT_RANK": "0"},

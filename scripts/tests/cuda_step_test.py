@@ -129,7 +129,8 @@ class Faults(StepOnCuda):
         self.assertRegex(row["reason"], r"^wrong result: rank 1, tensor last, element 0, bucket 0: got ")
 
     def test_a_rank_that_never_comes_is_named_with_its_bucket(self):
-        ((row,), _) = self.step(*self.ONE, "--timeout", "0.1", code=7, COLLMARK_TEST_ABSENT_RANK="2")
+        one = ["--algorithm", "ring/simple", *self.ONE[2:]]
+        ((row,), _) = self.step(*one, "--timeout", "0.1", code=7, COLLMARK_TEST_ABSENT_RANK="2")
         self.assertEqual(row["reason"], "timed out: rank 0 waited for rank 2 in step 0 of bucket 0")
 
     def test_of_many_buckets_that_wait_in_a_row_the_first_is_named(self):
@@ -138,7 +139,16 @@ class Faults(StepOnCuda):
             with self.subTest(devices=devices):
                 self.csv.unlink(missing_ok=True)
                 self.csv.with_name("x.buckets.csv").unlink(missing_ok=True)
-                flags = [*self.ONE[:4], "--bucket-policy", "per_tensor", "--timeout", "0.1"]
+                flags = [
+                    "--algorithm",
+                    "ring/simple",
+                    "--ranks",
+                    "3",
+                    "--bucket-policy",
+                    "per_tensor",
+                    "--timeout",
+                    "0.1",
+                ]
                 ((row,), _) = self.step(*flags, code=7, devices=devices, COLLMARK_TEST_ABSENT_RANK="2")
                 self.assertRegex(row["reason"], r"^timed out: rank \d waited for rank 2 in step \d of bucket 0$")
 

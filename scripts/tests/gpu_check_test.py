@@ -222,7 +222,7 @@ class OnAMadeUpGpu(Folders):
     def test_a_proof_that_is_cut_off_proves_nothing_and_one_that_ignores_an_interrupt_hangs(self):
         done = self.run_it("--only", "algorithms", "--minutes", "0.05", FAKE_SLEEPS="algorithms")
         self.assert_exit(done, 6)
-        self.assertRegex(done.stdout, "algorithms +cut off .*after 0 of 6 cases: that proves nothing")
+        self.assertRegex(done.stdout, "algorithms +cut off .*after 0 of 24 cases: that proves nothing")
         self.out = self.room / "again"
         done = self.run_it("--only", "algorithms", "--minutes", "0.05", FAKE_SLEEPS="algorithms", FAKE_STAYS="1")
         self.assert_exit(done, 7)
@@ -236,7 +236,7 @@ class OnAMadeUpGpu(Folders):
     def test_a_proof_of_fewer_rows_than_planned_or_without_room_for_a_kernel_is_not_whole(self):
         done = self.run_it("--only", "types", FAKE_LOSES="2")
         self.assert_exit(done, 6)
-        self.assertRegex(done.stdout, "types +incomplete .*9 of 11 cases were run")
+        self.assertRegex(done.stdout, "types +incomplete .*12 of 14 cases were run")
         self.out = self.room / "again"
         done = self.run_it("--only", "reference", FAKE_NO_ROOM="1")
         self.assert_exit(done, 6)
