@@ -46,7 +46,7 @@ TEST(GpuClock, TimesWhatComesBetweenStartAndStop) {
 TEST(GpuClock, AGateIsOpenedEarlyBeforeAStreamIsFull) {
   const WithStub stub;
   Gpus gpus;
-  Running run(gpus, ring(2, 1));
+  Running run(gpus, ring(1, 1));
   run.clock.start();
   for (int i = 0; i < 1'100; ++i) {  // the stub's holds 1024
     run.collective.run();
