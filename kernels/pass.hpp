@@ -35,7 +35,7 @@ enum class Value { partial, complete };
 /// As many pointers as the code says: loops over them are unrolled.
 template <class T, int kCount>
 struct Few {
-  T* pointer[kCount > 0 ? kCount : 1];  // no array is empty
+  T* pointer[kCount + (kCount == 0 ? 1 : 0)];  // no array is empty
   static constexpr COLLMARK_DEVICE int count() { return kCount; }
   COLLMARK_DEVICE T* operator[](int i) const { return pointer[i]; }
 };

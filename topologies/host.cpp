@@ -66,10 +66,12 @@ std::string chosen(const std::string& line) {
 std::size_t count_physical_cores(const std::vector<int>& cores, const std::string& sysfs) {
   std::set<std::string> physical;  // each as the list of its threads
   for (const int core : cores) {
-    const std::string number = std::to_string(core);
-    const std::string threads =
-        first_line(sysfs + "/cpu" + number + "/topology/thread_siblings_list");
-    physical.insert(threads.empty() ? "unknown " + number : threads);
+    const std::string cpu = "/cpu" + std::to_string(core);
+    std::string path = sysfs;
+    path += cpu;
+    path += "/topology/thread_siblings_list";
+    const std::string threads = first_line(path);
+    physical.insert(threads.empty() ? "unknown " + cpu : threads);
   }
   return physical.size();
 }

@@ -85,8 +85,7 @@ void Nccl::check(nccl::Result result, nccl::Comm comm, std::string_view doing) c
 
 /// It may be a stub, whose name says so; the version is that of what it stands for.
 std::string one_rank_per_gpu(const Nccl& nccl) {
-  const std::string refuses =
-      "NCCL " + nccl_version(nccl.version()) + " refuses two ranks on one GPU";
+  std::string refuses = "NCCL " + nccl_version(nccl.version()) + " refuses two ranks on one GPU";
   if (nccl.version() < kSharesGpusSince) return refuses;
   return refuses +
          " unless NCCL_MULTI_RANK_GPU_ENABLE is set, and such ranks are not measured here";
