@@ -146,14 +146,7 @@ std::chrono::nanoseconds DeviceOperation::stop() {
   return std::chrono::round<std::chrono::nanoseconds>(time);
 }
 
-void DeviceOperation::settle() const {
-  collective_.queue_report();
-  clock_->finish();
-  if (!collective_.gave_up()) return;
-  collective_.queue_complaint();
-  clock_->finish();
-  throw Error(ErrorKind::timed_out, collective_.complaint());
-}
+void DeviceOperation::settle() const { collmark::settle(collective_, *clock_); }
 
 void DeviceOperation::evict() {
   for (std::size_t d = 0; d < to_walk_.size(); ++d)

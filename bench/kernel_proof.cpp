@@ -49,12 +49,7 @@ class Run {
       for (int r = 0; r < case_.task.ranks && all.value > 0; ++r)
         stream(r).copy_to_host(outputs_[at(i)][at(r)].data(), collective_.output(r), all);
     }
-    collective_.queue_report();
-    clock_->finish();
-    if (!collective_.gave_up()) return;
-    collective_.queue_complaint();
-    clock_->finish();
-    throw Error(ErrorKind::timed_out, collective_.complaint());
+    settle(collective_, *clock_);
   }
 
   [[nodiscard]] std::string difference() const {

@@ -10,6 +10,8 @@
 
 namespace collmark {
 
+class GpuClock;
+
 /// Ranks [first, first + count).
 struct RankRange {
   int first = 0, count = 0;
@@ -56,5 +58,9 @@ class DeviceCollective {
   /// Called again and again while the host waits.  Throws what has gone wrong, if the collective is told.
   virtual void watch() {}
 };
+
+/// Waits for all that was queued.
+///   Throws   Error{timed_out} with the collective's complaint, if a rank has given up; as GpuClock::finish
+void settle(DeviceCollective& collective, GpuClock& clock);
 
 }  // namespace collmark

@@ -4,38 +4,16 @@
 #include <gtest/gtest.h>
 
 #include "collectives/catalogue.hpp"
-#include "kernels/launch.hpp"
+#include "kernels/running.hpp"
 #include "kernels/with_stub.hpp"
 
 namespace collmark {
 namespace {
 
-constexpr GpuTuning kSmall{.channels = 2, .threads = 4};
-
-KernelTask ring(int ranks, std::int64_t count) {
-  return {.name = {"ring"}, .ranks = ranks, .payload = {.count = {count}}};
-}
-
-/// All of one collective, with the clock that waits for it.
-struct Running {
-  Running(Gpus& gpus, const KernelTask& task)
-      : collective(gpus, task, kSmall), clock(streams(), HostPatience{}) {
-    clock.finish();
-  }
-  std::vector<GpuStream*> streams() {
-    std::vector<GpuStream*> all;
-    for (int d = 0; d < collective.devices(); ++d) all.push_back(&collective.stream(d));
-    return all;
-  }
-  GpuCollective collective;
-  GpuClock clock;
-};
-
 TEST(GpuClock, TimesWhatComesBetweenStartAndStop) {
   const WithStub stub;
   Gpus gpus;
   Running run(gpus, ring(2, 10));
-  run.clock.finish();
   run.clock.start();
   run.collective.run();
   run.clock.launched();
@@ -60,7 +38,6 @@ TEST(GpuClock, IsNotIdleBetweenStartAndStop) {
   const WithStub stub;
   Gpus gpus;
   Running run(gpus, ring(2, 10));
-  run.clock.finish();
   run.clock.start();
   run.collective.run();
   EXPECT_FALSE(run.clock.idle());

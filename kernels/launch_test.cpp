@@ -7,33 +7,12 @@
 #include <string>
 
 #include "collectives/catalogue.hpp"
-#include "kernels/gpu_clock.hpp"
 #include "kernels/kernel_case.hpp"
+#include "kernels/running.hpp"
 #include "kernels/with_stub.hpp"
 
 namespace collmark {
 namespace {
-
-constexpr GpuTuning kSmall{.channels = 2, .threads = 4};
-
-KernelTask ring(int ranks, std::int64_t count) {
-  return {.name = {"ring"}, .ranks = ranks, .payload = {.count = {count}}};
-}
-
-/// All of one collective, with the clock that waits for it.
-struct Running {
-  Running(Gpus& gpus, const KernelTask& task)
-      : collective(gpus, task, kSmall), clock(streams(), HostPatience{}) {
-    clock.finish();
-  }
-  std::vector<GpuStream*> streams() {
-    std::vector<GpuStream*> all;
-    for (int d = 0; d < collective.devices(); ++d) all.push_back(&collective.stream(d));
-    return all;
-  }
-  GpuCollective collective;
-  GpuClock clock;
-};
 
 TEST(GpuCollective, ConsecutiveRanksShareADevice) {
   const WithStub stub("", 2);
