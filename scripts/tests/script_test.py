@@ -38,8 +38,8 @@ class Ends(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (141, ""), name)
 
     def test_ctrl_c_shows_no_traceback(self):
-        program = "import sys, time; sys.path.insert(0, sys.argv[1]); import script; print('on', flush=True)\n"
-        program += "script.run(lambda: time.sleep(60))"
+        program = "import sys, time; sys.path.insert(0, sys.argv[1]); import script\n"
+        program += "script.run(lambda: (print('on', flush=True), time.sleep(60)))"
         command = [sys.executable, "-B", "-c", program, SCRIPTS]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as waiting:
             waiting.stdout.readline()
