@@ -20,7 +20,7 @@
 namespace collmark {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kMostTriedRanks = 33;
 constexpr std::array kShownRanks{4, 8, 16};
@@ -106,9 +106,9 @@ void print_sources(const std::vector<Collective>& shown) {
              rows));
 }
 
-Json to_json(const Algorithm& a) {
+OrderedJson to_json(const Algorithm& a) {
   const FormulaText formula = formula_text(a.collective, a.name).value_or(FormulaText{});
-  Json costs = Json::array();
+  OrderedJson costs = OrderedJson::array();
   for (const int n : kShownRanks)
     if (const std::optional<Cost> c = cost_at(a, n))
       costs.push_back({{"ranks", n},
@@ -118,7 +118,7 @@ Json to_json(const Algorithm& a) {
   return {{"collective", name(a.collective)},
           {"name", a.name},
           {"parameter", a.parameter},
-          {"default", takes_one ? Json(a.standard) : Json(nullptr)},
+          {"default", takes_one ? OrderedJson(a.standard) : OrderedJson(nullptr)},
           {"ranks_up_to_33", supported_ranks(a)},
           {"formula",
            {{"rounds", formula.steps},
@@ -140,10 +140,10 @@ int run(const Options& options) {
     return 0;
   }
   if (options.json) {
-    Json all = Json::array();
+    OrderedJson all = OrderedJson::array();
     for (const Collective c : shown)
       for (const Algorithm& a : catalogue(c)) all.push_back(to_json(a));
-    put(json_text(Json{{"algorithms", all}}));
+    put(json_text(OrderedJson{{"algorithms", all}}));
     return 0;
   }
   for (const Collective c : shown) print_costs(c);

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "collectives/index.hpp"
+
 namespace collmark {
 namespace {
 
 constexpr int kDataThreads = 256;  // of a block that writes or compares
-
-std::size_t at(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 std::vector<std::byte> joined(const std::vector<std::vector<std::byte>>& lists) {
   std::vector<std::byte> all;
@@ -33,7 +33,8 @@ DeviceData::DeviceData(GpuStream& stream, const ExactData& data, std::size_t str
 }
 
 Bytes DeviceData::verdict_bytes(std::size_t stretches) const {
-  return size_in_bytes(std::max<std::size_t>(1, stretches) * at(most_blocks()) * sizeof(Verdict));
+  return size_in_bytes(std::max<std::size_t>(1, stretches) * at(most_blocks()) *
+                       sizeof(WrongCount));
 }
 
 int DeviceData::most_blocks() const { return 2 * stream_.gpu().facts().multiprocessors; }
@@ -65,7 +66,7 @@ void DeviceData::write(const ExactData::Stretch& stretch, std::byte* buffer) {
 }
 
 void DeviceData::compare(const ExactData::Stretch& stretch, std::byte* buffer) {
-  auto* const verdicts = reinterpret_cast<Verdict*>(verdicts_.data());
+  auto* const verdicts = reinterpret_cast<WrongCount*>(verdicts_.data());
   const Grid grid = this->grid(stretch.size.value);
   stream_.launch(kernel("compare_values"), grid,
                  Comparison{.values = on_device(stretch, buffer),
@@ -75,17 +76,17 @@ void DeviceData::compare(const ExactData::Stretch& stretch, std::byte* buffer) {
 }
 
 void DeviceData::fetch() {
-  const std::size_t size = compared_.size() * at(most_blocks()) * sizeof(Verdict);
+  const std::size_t size = compared_.size() * at(most_blocks()) * sizeof(WrongCount);
   if (size > 0) stream_.copy_to_host(found_->data(), verdicts_.data(), size_in_bytes(size));
   fetched_ = std::exchange(compared_, {});
 }
 
-Verdict DeviceData::verdict(std::size_t index) const {
+WrongCount DeviceData::verdict(std::size_t index) const {
   const auto* const of_block =
-      reinterpret_cast<const Verdict*>(found_->data()) + index * at(most_blocks());
-  Verdict all{0, 0};
+      reinterpret_cast<const WrongCount*>(found_->data()) + index * at(most_blocks());
+  WrongCount all{0, 0};
   for (int b = 0; b < fetched_[index]; ++b) {
-    const Verdict& one = of_block[b];
+    const WrongCount& one = of_block[b];
     if (one.wrong > 0 && (all.wrong == 0 || one.first < all.first)) all.first = one.first;
     all.wrong += one.wrong;
   }

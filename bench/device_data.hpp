@@ -24,7 +24,7 @@ class DeviceData {
   /// Queues the copy of all verdicts since the last time to the host.
   void fetch();
   /// Of comparison `index` since the last fetch(), once the stream is done.
-  [[nodiscard]] Verdict verdict(std::size_t index) const;
+  [[nodiscard]] WrongCount verdict(std::size_t index) const;
 
  private:
   [[nodiscard]] Stretch on_device(const ExactData::Stretch& stretch, std::byte* buffer) const;

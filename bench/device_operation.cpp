@@ -7,11 +7,10 @@
 #include "bench/element.hpp"
 #include "collectives/catalogue.hpp"
 #include "collectives/error.hpp"
+#include "collectives/index.hpp"
 
 namespace collmark {
 namespace {
-
-std::size_t at(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 HostPatience watching(HostPatience patience, DeviceCollective& collective) {
   patience.watch = [&collective] { collective.watch(); };
@@ -127,8 +126,7 @@ void DeviceOperation::run() {
 /// A hook of the tests: flips a bit of what a rank holds, once nobody waits for the rank any more.
 void DeviceOperation::spoil() {
   const int rank = *what_.hooks.corrupt_rank;
-  const auto size =
-      what_.payload.count.value * static_cast<std::int64_t>(size_of(what_.payload.dtype));
+  const std::int64_t size = what_.payload.size().value;
   const auto [first, count] = collective_.ranks();
   if (rank < first || rank >= first + count || size == 0) return;
   GpuStream& stream = collective_.stream(collective_.device_of(rank));
@@ -165,7 +163,7 @@ Check DeviceOperation::check() const {
   std::vector<std::size_t> next(on_device_.size());
   for_each_rank([&](int r, std::size_t d) {
     for (const auto& stretch : data_.results(r, generation_)) {
-      const Verdict verdict = on_device_[d]->verdict(next[d]++);
+      const WrongCount verdict = on_device_[d]->verdict(next[d]++);
       if (verdict.wrong > 0 && check.wrong == 0)
         check.first = wrong_element(r, stretch, verdict.first);
       check.wrong += verdict.wrong;

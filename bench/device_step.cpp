@@ -6,13 +6,12 @@
 
 #include "bench/element.hpp"
 #include "collectives/error.hpp"
+#include "collectives/index.hpp"
 
 namespace collmark {
 namespace {
 
 constexpr std::size_t kPhases = 3;  // of a bucket
-
-std::size_t at(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 }  // namespace
 
@@ -154,7 +153,7 @@ Check DeviceStep::check() const {
     for (int r = 0; r < job_.ranks(); ++r)
       for (const auto& stretch : data_[a].results(r, generation_)) {
         const std::size_t device = at(job_.device_of(r));
-        const Verdict verdict = on_device_[a][device]->verdict(next[device]++);
+        const WrongCount verdict = on_device_[a][device]->verdict(next[device]++);
         if (verdict.wrong > 0 && check.wrong == 0)
           check.first = wrong_element(r, a, stretch, verdict.first);
         check.wrong += verdict.wrong;

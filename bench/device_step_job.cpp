@@ -2,13 +2,9 @@
 
 #include <utility>
 
+#include "collectives/index.hpp"
+
 namespace collmark {
-namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 DeviceStepJob::DeviceStepJob(Gpus& gpus, StepWork work, const MakeAllReduce& make)
     : work_(std::move(work)), spread_{.ranks = work_.schedule.ranks, .gpus = gpus.size()} {
   for (int d = 0; d < devices(); ++d) {

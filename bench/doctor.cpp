@@ -32,7 +32,7 @@
 namespace collmark {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// A way to run collectives: here, or not and why.
 struct Part {
@@ -163,8 +163,8 @@ void print(const Findings& f) {
   put("\n" + version_text() + "\n");
 }
 
-Json to_json(const Findings& f) {
-  Json backends = Json::array();
+OrderedJson to_json(const Findings& f) {
+  OrderedJson backends = OrderedJson::array();
   for (const Part& p : f.parts)
     backends.push_back({{"name", p.name}, {"available", p.here}, {"reason", p.why}});
   const Host& h = f.host;
@@ -177,7 +177,8 @@ Json to_json(const Findings& f) {
             {"last_level_cache_bytes", h.last_level_cache},
             {"instruction_set", name(best_instruction_set())},
             {"memory_available_bytes", h.memory_available},
-            {"shared_memory_free_bytes", f.shared_memory ? Json(*f.shared_memory) : Json(nullptr)},
+            {"shared_memory_free_bytes",
+             f.shared_memory ? OrderedJson(*f.shared_memory) : OrderedJson(nullptr)},
             {"huge_pages", h.huge_pages},
             {"kernel", h.kernel},
             {"gpu_clocks_unknown", f.gpu_clocks}}},
@@ -185,7 +186,7 @@ Json to_json(const Findings& f) {
            {{"complaint", f.noise.complaint(h.cores.size())},
             {"spread", f.noise.spread},
             {"load", f.noise.load},
-            {"steal", f.noise.steal ? Json(*f.noise.steal) : Json(nullptr)},
+            {"steal", f.noise.steal ? OrderedJson(*f.noise.steal) : OrderedJson(nullptr)},
             {"governor", f.noise.governor}}},
           {"backends", backends}};
 }

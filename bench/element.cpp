@@ -9,7 +9,7 @@ namespace collmark {
 namespace {
 
 template <class T>
-void put(T value, std::byte* to) {
+void store(T value, std::byte* to) {
   std::memcpy(to, &value, sizeof value);
 }
 
@@ -26,19 +26,19 @@ void store_exact(double value, Dtype dtype, std::byte* to) {
   const auto narrow = static_cast<float>(value);
   switch (dtype) {
     case Dtype::f32:
-      return put(narrow, to);
+      return store(narrow, to);
     case Dtype::f64:
-      return put(value, to);
+      return store(value, to);
     case Dtype::f16:
-      return put(to_f16(narrow).bits, to);
+      return store(to_f16(narrow).bits, to);
     case Dtype::bf16:
-      return put(to_bf16(narrow).bits, to);
+      return store(to_bf16(narrow).bits, to);
     case Dtype::i32:
-      return put(static_cast<std::int32_t>(value), to);
+      return store(static_cast<std::int32_t>(value), to);
     case Dtype::i64:
-      return put(static_cast<std::int64_t>(value), to);
+      return store(static_cast<std::int64_t>(value), to);
     case Dtype::u8:
-      return put(static_cast<std::uint8_t>(value), to);
+      return store(static_cast<std::uint8_t>(value), to);
   }
 }
 

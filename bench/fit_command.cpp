@@ -57,14 +57,14 @@ std::vector<Fitted> fit_all(const FitInput& input) {
 }
 
 std::string_view words_of(const FitKey& key) {
-  if (key.hosts == Hosts::one) return key.oversubscribed ? "taking turns" : "one core each";
-  return key.hosts == Hosts::one_a_rank ? "a host each, cores unknown"
-                                        : "several hosts, cores unknown";
+  if (key.hosts == Spread::one) return key.oversubscribed ? "taking turns" : "one core each";
+  return key.hosts == Spread::one_a_rank ? "a host each, cores unknown"
+                                         : "several hosts, cores unknown";
 }
 
-std::string_view name_of(Hosts hosts) {
-  if (hosts == Hosts::one) return "one";
-  return hosts == Hosts::one_a_rank ? "one a rank" : "several";
+std::string_view name_of(Spread hosts) {
+  if (hosts == Spread::one) return "one";
+  return hosts == Spread::one_a_rank ? "one a rank" : "several";
 }
 
 std::string scaled(const std::optional<double>& coefficient, double unit) {
@@ -126,7 +126,7 @@ nlohmann::json json_of(const std::vector<Fitted>& all) {
                          {"rows", f.rows},
                          {"doubts", f.doubts}};
     entry["oversubscribed"] =
-        f.key.hosts == Hosts::one ? nlohmann::json(f.key.oversubscribed) : nullptr;
+        f.key.hosts == Spread::one ? nlohmann::json(f.key.oversubscribed) : nullptr;
     const Fit fit = f.fit.value_or(Fit{});
     entry["alpha_s"] = or_null(fit.coefficient[0]);
     entry["beta_s_per_byte"] = or_null(fit.coefficient[1]);

@@ -49,10 +49,10 @@ std::string cell_or_nothing(const CsvTable& table, std::size_t row, std::string_
   return table.has(column) ? table.cell(row, column) : "";
 }
 
-Hosts hosts_of(const CsvTable& table, std::size_t row) {
+Spread hosts_of(const CsvTable& table, std::size_t row) {
   const double nodes = table.has("nodes") ? table.number(row, "nodes").value_or(1.0) : 1.0;
-  if (nodes <= 1.0) return Hosts::one;
-  return nodes == table.number(row, "ranks") ? Hosts::one_a_rank : Hosts::several;
+  if (nodes <= 1.0) return Spread::one;
+  return nodes == table.number(row, "ranks") ? Spread::one_a_rank : Spread::several;
 }
 
 /// What was asked of kernels, and whether they went by lines where nobody asked for a protocol: other constants.

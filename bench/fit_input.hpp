@@ -12,14 +12,14 @@
 namespace collmark {
 
 /// Whether ranks share one.
-enum class Hosts { one, one_a_rank, several };
+enum class Spread { one, one_a_rank, several };
 
 /// What is fitted together: unlike rows may share a file (--append). Ranks that take turns on a core
 /// obey other constants, and so do messages between hosts.
 struct FitKey {
   std::string backend, collective, algorithm, dtype, placement, cache;
   std::string tuning;  // that was asked of kernels
-  Hosts hosts = Hosts::one;
+  Spread hosts = Spread::one;
   bool oversubscribed = false;
   friend auto operator<=>(const FitKey&, const FitKey&) = default;
 };

@@ -9,6 +9,7 @@
 #include "bench/hard_values.hpp"
 #include "bench/leave_behind.hpp"
 #include "collectives/catalogue.hpp"
+#include "collectives/index.hpp"
 #include "collectives/partition.hpp"
 #include "collectives/promise.hpp"
 #include "kernels/gpu_clock.hpp"
@@ -18,8 +19,6 @@ namespace collmark {
 namespace {
 
 constexpr int kOperations = 2;
-
-std::size_t at(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 /// What may be under way on the devices.
 class Run {

@@ -14,10 +14,6 @@ namespace {
 
 constexpr int kDigits = 6;  // significant, in files
 
-std::optional<double> in_ns(const std::optional<Seconds>& time) {
-  return time ? std::optional(time->count() * 1e9) : std::nullopt;
-}
-
 /// What was measured of one pair, in the units of the columns; empty where nothing was.
 struct Cells {
   std::optional<double> flag, copy, shared, low_latency, engine, launch, word;
@@ -42,7 +38,7 @@ nlohmann::json in_document(const std::optional<double>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
 
-bool is_of_gpus(const Links& links) {
+bool is_of_gpus(const LinkTable& links) {
   return std::any_of(links.pairs.begin(), links.pairs.end(), [](const PairLink& l) {
     return l.low_latency.has_value() || !l.reason.empty();
   });
@@ -50,9 +46,9 @@ bool is_of_gpus(const Links& links) {
 
 }  // namespace
 
-std::string link_csv_rows(const std::vector<Links>& all) {
+std::string link_csv_rows(const std::vector<LinkTable>& all) {
   std::string rows;
-  for (const Links& links : all)
+  for (const LinkTable& links : all)
     for (const PairLink& l : links.pairs) {
       const Cells c(l);
       rows +=
@@ -64,9 +60,9 @@ std::string link_csv_rows(const std::vector<Links>& all) {
   return rows;
 }
 
-nlohmann::json link_document(const std::vector<Links>& all) {
+nlohmann::json link_document(const std::vector<LinkTable>& all) {
   nlohmann::json list = nlohmann::json::array();
-  for (const Links& links : all)
+  for (const LinkTable& links : all)
     for (const PairLink& l : links.pairs) {
       const Cells c(l);
       nlohmann::json pair{{"backend", links.backend},
@@ -89,7 +85,7 @@ nlohmann::json link_document(const std::vector<Links>& all) {
   return {{"links", list}};
 }
 
-std::string link_table(const Links& links) {
+std::string link_table(const LinkTable& links) {
   const auto end = [](int number, const std::string& host) {
     return host.empty() ? std::to_string(number) : fmt::format("{}, {}", number, host);
   };

@@ -80,17 +80,17 @@ Bytes size_from(const LinkFlags& flags, const std::string& standard) {
   return size;
 }
 
-Links core_links(const LinkFlags& flags) {
+LinkTable core_links(const LinkFlags& flags) {
   const Bytes size = size_from(flags, "1M");
   const Host host = this_host();
   if (host.cores.size() < 2)
     throw Error(ErrorKind::incomparable,
                 "this process may use one core only: there is no link to measure");
   require_memory(flags, size, host.cores.size());
-  Links links{.backend = "threads",
-              .kind = "core",
-              .copied = size,
-              .pairs = measure_links(host.cores, size)};
+  LinkTable links{.backend = "threads",
+                  .kind = "core",
+                  .copied = size,
+                  .pairs = measure_links(host.cores, size)};
   for (PairLink& l : links.pairs) l.first_host = l.second_host = host.name;
   return links;
 }
@@ -104,7 +104,7 @@ int ranks_of_job(const LinkFlags& flags) {
   return std::max(2, static_cast<int>(this_host().cores.size()));
 }
 
-Links rank_links(const LinkFlags& flags, MpiBackend& mpi) {
+LinkTable rank_links(const LinkFlags& flags, MpiBackend& mpi) {
   const Bytes size = size_from(flags, "1M");
   const int ranks = ranks_of_job(flags);
   if (ranks < 2) throw Error(ErrorKind::incomparable, "one rank has no links");
@@ -119,20 +119,20 @@ Links rank_links(const LinkFlags& flags, MpiBackend& mpi) {
 }
 
 /// A launch is short beside a copy of 64 MiB.
-Links gpu_links(const LinkFlags& flags, std::unique_ptr<Gpus> gpus) {
+LinkTable gpu_links(const LinkFlags& flags, std::unique_ptr<Gpus> gpus) {
   const Bytes size = size_from(flags, "64M");
   std::atomic<bool> interrupted{false};
   const InterruptListener listener([&] { interrupted.store(true); });
   const std::string host = this_host().name;
   try {
-    Links links{.backend = "cuda",
-                .kind = "GPU",
-                .copied = size,
-                .pairs = measure_gpu_links(
-                    *gpus, {.size = size,
-                            .patience = {.timeout = std::chrono::seconds(flags.timeout),
-                                         .interrupted = &interrupted},
-                            .spoils = test_hooks_from_environment().corrupt_rank.has_value()})};
+    LinkTable links{.backend = "cuda",
+                    .kind = "GPU",
+                    .copied = size,
+                    .pairs = measure_gpu_links(
+                        *gpus, {.size = size,
+                                .patience = {.timeout = std::chrono::seconds(flags.timeout),
+                                             .interrupted = &interrupted},
+                                .spoils = test_hooks_from_environment().corrupt_rank.has_value()})};
     for (PairLink& l : links.pairs) l.first_host = l.second_host = host;
     if (gpus->size() == 1)
       say("collmark: cuda: one GPU: no link between GPUs to measure, only within it\n");
@@ -147,7 +147,7 @@ Links gpu_links(const LinkFlags& flags, std::unique_ptr<Gpus> gpus) {
 }
 
 /// Empty, and the reason said, if the backend is absent.
-std::optional<Links> links_of(const std::string& name, const LinkFlags& flags) {
+std::optional<LinkTable> links_of(const std::string& name, const LinkFlags& flags) {
   if (name == "threads") return core_links(flags);
   const BackendOptions options{.timeout = std::chrono::seconds(flags.timeout),
                                .hostfile = flags.hostfile,
@@ -176,9 +176,9 @@ int measure_and_write(const LinkFlags& flags, const std::vector<std::string>& as
   if (!flags.size.empty()) (void)size_from(flags, flags.size);  // before anything is measured
   std::optional<LinkCsv> csv;
   if (!flags.csv.empty()) csv.emplace(flags.csv);
-  std::vector<Links> all;
+  std::vector<LinkTable> all;
   for (const std::string& name : asked)
-    if (std::optional<Links> links = links_of(name, flags)) all.push_back(std::move(*links));
+    if (std::optional<LinkTable> links = links_of(name, flags)) all.push_back(std::move(*links));
   const bool absent = all.size() < asked.size();
   const int status = absent && !flags.allow_missing ? exit_code(ErrorKind::absent) : 0;
   if (all.empty()) return status;
@@ -186,7 +186,8 @@ int measure_and_write(const LinkFlags& flags, const std::vector<std::string>& as
   if (flags.json) {
     put(json_text(link_document(all)));
   } else {
-    for (const Links& links : all) put((&links == &all.front() ? "" : "\n") + link_table(links));
+    for (const LinkTable& links : all)
+      put((&links == &all.front() ? "" : "\n") + link_table(links));
   }
   return status;
 }

@@ -66,10 +66,6 @@ void count_traffic(CaseResult& result, const ThreadsCollective& executor, int ra
   result.messages_busiest = messages;
 }
 
-std::optional<double> in_ns(const std::optional<Seconds>& time) {
-  return time ? std::optional(time->count() * 1e9) : std::nullopt;
-}
-
 }  // namespace
 
 ThreadsBackend::ThreadsBackend(const BackendOptions& options)

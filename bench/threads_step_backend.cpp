@@ -70,10 +70,6 @@ void count_traffic(StepResult& result, StepJob& job, int ranks) {
   result.base.messages_busiest = messages;
 }
 
-std::optional<double> in_ns(const std::optional<Seconds>& time) {
-  return time ? std::optional(time->count() * 1e9) : std::nullopt;
-}
-
 }  // namespace
 
 ThreadsStepBackend::ThreadsStepBackend(const BackendOptions& options)

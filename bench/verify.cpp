@@ -22,7 +22,7 @@
 namespace collmark {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kMostRanks = 2048;  // a ring of them takes 3.4 GB: ranks x chunks x contributions
 constexpr std::size_t kMostLintsShown = 8;  // of one algorithm
@@ -161,8 +161,9 @@ std::string_view name(Lint::Kind kind) {
   return "";
 }
 
-Json to_json(const Finding& f) {
-  Json skipped = Json::array(), wrong = Json::array(), lints = Json::array();
+OrderedJson to_json(const Finding& f) {
+  OrderedJson skipped = OrderedJson::array(), wrong = OrderedJson::array(),
+              lints = OrderedJson::array();
   for (const Skipped& s : f.skipped) skipped.push_back({{"ranks", s.ranks}, {"reason", s.reason}});
   for (const Wrong& w : f.wrong)
     for (const CounterExample& e : w.examples)
@@ -207,9 +208,9 @@ std::vector<int> ranks_of(const Options& options) {
 int run(const Options& options) {
   const std::vector<Finding> findings = examine_all(wanted(options), ranks_of(options));
   if (options.json) {
-    Json all = Json::array();
+    OrderedJson all = OrderedJson::array();
     for (const Finding& f : findings) all.push_back(to_json(f));
-    put(json_text(Json{{"algorithms", all}}));
+    put(json_text(OrderedJson{{"algorithms", all}}));
   } else {
     print_table(findings);
     for (const Finding& f : findings) print_details(f);

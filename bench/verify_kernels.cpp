@@ -23,7 +23,7 @@
 namespace collmark {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kLongestTimeout = 86'400;    // [s]
 constexpr std::size_t kMostWrongKept = 4;  // of one kernel
@@ -136,10 +136,10 @@ void print_table(const Findings& all, const ProofWish& wish, const std::string& 
 }
 
 void print_json(const Findings& all, const ProofWish& wish, const std::string& device) {
-  Json kernels = Json::array();
+  OrderedJson kernels = OrderedJson::array();
   for (std::size_t k = 0; k < wish.kernels.size(); ++k) {
     const Finding& f = all.kernels[k];
-    Json dtypes = Json::array(), skipped = Json::array();
+    OrderedJson dtypes = OrderedJson::array(), skipped = OrderedJson::array();
     for (const Dtype dtype : f.dtypes) dtypes.push_back(name(dtype));
     for (const auto& [reason, ranks] : f.skipped)
       skipped.push_back({{"ranks", ranks}, {"reason", reason}});
@@ -153,12 +153,12 @@ void print_json(const Findings& all, const ProofWish& wish, const std::string& d
                        {"skipped", skipped},
                        {"wrong", f.first_wrong}});
   }
-  put(json_text(Json{{"device", device},
-                     {"compared", all.compared},
-                     {"different", all.wrong},
-                     {"skipped", all.skipped},
-                     {"symbols", all.symbols},
-                     {"kernels", kernels}}));
+  put(json_text(OrderedJson{{"device", device},
+                            {"compared", all.compared},
+                            {"different", all.wrong},
+                            {"skipped", all.skipped},
+                            {"symbols", all.symbols},
+                            {"kernels", kernels}}));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ struct Load {
   int messages_received = 0;
 };
 
-struct Message {
+struct ChargedMessage {
   int src;
   int dst;
   Bytes bytes;
@@ -41,7 +41,7 @@ class Counter {
       if (x.verb == Verb::reduce) at(x.dst).moved.reduced += bytes;
     });
     merge_pairs();
-    for (const Message& m : messages_) {
+    for (const ChargedMessage& m : messages_) {
       at(m.src).moved.sent += m.bytes;
       at(m.src).moved.messages += 1;
       at(m.dst).moved.received += m.bytes;
@@ -61,9 +61,9 @@ class Counter {
 
   /// Transfers between the same pair in one step are one message.
   void merge_pairs() {
-    const auto pair = [](const Message& m) { return std::tie(m.src, m.dst); };
+    const auto pair = [](const ChargedMessage& m) { return std::tie(m.src, m.dst); };
     std::sort(messages_.begin(), messages_.end(),
-              [&](const Message& a, const Message& b) { return pair(a) < pair(b); });
+              [&](const ChargedMessage& a, const ChargedMessage& b) { return pair(a) < pair(b); });
     std::size_t kept = 0;
     for (std::size_t i = 1; i < messages_.size(); ++i) {
       if (pair(messages_[i]) == pair(messages_[kept]))
@@ -78,7 +78,7 @@ class Counter {
   Partition part_;
   std::int64_t size_;  // [bytes] of an element
   std::vector<Load> loads_;
-  std::vector<Message> messages_;
+  std::vector<ChargedMessage> messages_;
 };
 
 Seconds step_time(const std::vector<Load>& loads, const LinkCost& link) {

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "collectives/catalogue.hpp"
+#include "collectives/index.hpp"
 #include "collectives/message_layout.hpp"
 #include "collectives/test_data.hpp"
 #include "collectives/threads.hpp"
@@ -20,8 +21,6 @@ constexpr std::uintptr_t kTerabyte = std::uintptr_t{1} << 40;
 std::byte* far_away(int i) {
   return reinterpret_cast<std::byte*>(16 * kTerabyte * (static_cast<std::uintptr_t>(i) + 1));
 }
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// Of a stream: every segment can be counted by an int, and together they are the whole.
 void expect_whole(const Stream& stream) {

@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "collectives/error.hpp"
+#include "collectives/index.hpp"
 
 namespace collmark {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr std::int64_t kGrain = 8;  // [bytes] the longest element: no segment cuts one in two
 constexpr std::size_t kLine = 64;   // [bytes] of a cache: stagings start on one each
@@ -123,7 +122,7 @@ class MessageLayout::Builder {
   /// message: then the lowest position that is still missing anywhere is always under way. Otherwise two
   /// messages with the same chunks in different order would wait for each other's tail.
   static bool in_step(const Stream& s, const std::vector<ByteMerge>& merges) {
-    const auto level = [&](const Stretch& x) {
+    const auto level = [&](const StagedParcel& x) {
       const auto same = [&](const Input& i) { return i.stream == kNone || i.begin == x.begin; };
       if (x.merge == kNone) return true;
       const ByteMerge& m = merges[at(x.merge)];
@@ -160,7 +159,7 @@ class MessageLayout::Builder {
 
   void cut(const RankMessage& m, Stream& s) {
     for (std::size_t p = 0; p < m.parcels.size(); ++p) {
-      const Stretch& x = s.stretches[p];
+      const StagedParcel& x = s.stretches[p];
       for (std::size_t first = x.begin, next = 0; first < x.end; first = next) {
         const std::size_t segment = first / s.segment;
         next = std::min(x.end, (segment + 1) * s.segment);

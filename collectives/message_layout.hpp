@@ -32,7 +32,7 @@ struct MessageData {
 };
 
 /// A parcel within its message.
-struct Stretch {
+struct StagedParcel {
   std::size_t begin = 0, end = 0;  // [bytes] of the message
   int merge = kNone;               // of the step: reads it (received) or overwrites it (sent)
 };
@@ -43,7 +43,7 @@ struct Stream {
   std::size_t segment = 1;                         // [bytes] of all but the last
   int window = 1;                                  // segments posted at once, at most
   std::byte* staging = nullptr;                    // `window` segments
-  std::vector<Stretch> stretches = {};             // in order
+  std::vector<StagedParcel> stretches = {};        // in order
   std::vector<std::vector<Extent>> segments = {};  // at least one, empty or not
 
   [[nodiscard]] std::byte* staged(std::size_t position) const {

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "collectives/error.hpp"
+#include "collectives/index.hpp"
 #include "collectives/promise.hpp"
 
 namespace collmark {
@@ -16,8 +17,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kLooksPerClock =
     64;  // at the wire, while nothing comes, for one at the clock
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 Placement placement_of(const RankBuffers& b) {
   return b.input == b.output ? Placement::in_place : Placement::out_of_place;
@@ -178,7 +177,7 @@ void MessageRun::take(const Completed& c) {
 
 /// Parcels that arrived are merged; those that left make room for what waits behind them.
 void MessageRun::merge_parcels(const Flight& f) {
-  const std::vector<Stretch>& stretches = f.stream->stretches;
+  const std::vector<StagedParcel>& stretches = f.stream->stretches;
   for (std::size_t i = f.merged; i < stretches.size() && stretches[i].begin < f.arrived(); ++i)
     if (stretches[i].merge != kNone) merge(stretches[i].merge);
 }
@@ -228,14 +227,14 @@ void MessageRun::combine(const ByteMerge& m, std::size_t from, std::size_t to) {
   }
 }
 
-bool MessageRun::needs_nothing(const Flight& f, const Stretch& x) const {
+bool MessageRun::needs_nothing(const Flight& f, const StagedParcel& x) const {
   if (f.arrived() < x.end) return false;
   return x.merge == kNone || merged_[at(x.merge)] == step().merges[at(x.merge)].size;
 }
 
 /// What is merged makes room in the window.
 void MessageRun::settle(Flight& f) {
-  const std::vector<Stretch>& stretches = f.stream->stretches;
+  const std::vector<StagedParcel>& stretches = f.stream->stretches;
   while (f.merged < stretches.size() && needs_nothing(f, stretches[f.merged])) ++f.merged;
   std::size_t free = f.arrived();
   if (f.merged < stretches.size() && stretches[f.merged].merge != kNone)

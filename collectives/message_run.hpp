@@ -75,7 +75,7 @@ class MessageRun {
   void merge(int index);
   [[nodiscard]] std::size_t ready(const ByteMerge& m) const;
   void combine(const ByteMerge& m, std::size_t from, std::size_t to);
-  [[nodiscard]] bool needs_nothing(const Flight& f, const Stretch& x) const;
+  [[nodiscard]] bool needs_nothing(const Flight& f, const StagedParcel& x) const;
   void settle(Flight& f);
   void close(Flight& f);
 

@@ -4,13 +4,12 @@
 #include <map>
 #include <utility>
 
+#include "collectives/index.hpp"
 #include "collectives/own_values.hpp"
 #include "collectives/promise.hpp"
 
 namespace collmark {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// Writes a rank's program, step after step.
 class Writer {

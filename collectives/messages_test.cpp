@@ -1,4 +1,5 @@
 #include "collectives/messages.hpp"
+#include "collectives/index.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,8 +13,6 @@
 
 namespace collmark {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// Every rank's program.
 std::vector<MessageProgram> programs(const Schedule& s, Placement placement) {

@@ -1,12 +1,8 @@
 #include "collectives/places.hpp"
 
+#include "collectives/index.hpp"
+
 namespace collmark {
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 Places::Places(const Schedule& s, const Dataflow& flow, Placement placement)
     : in_place_(placement == Placement::in_place),
       all_to_all_(s.collective == Collective::all_to_all),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "collectives/index.hpp"
 #include "collectives/promise.hpp"
 
 namespace collmark {
@@ -11,8 +12,6 @@ namespace {
 constexpr int kUnknown = -1;
 constexpr std::size_t kMostClockEntries = std::size_t{1}
                                           << 24;  // [ints], 64 MiB: beyond it waits are not thinned
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// Who touched a location last, so that the next writer can wait for them.
 struct Accesses {

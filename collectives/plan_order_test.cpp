@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "collectives/catalogue.hpp"
+#include "collectives/index.hpp"
 #include "collectives/plan.hpp"
 #include "collectives/promise.hpp"
 #include "collectives/random_schedule.hpp"
@@ -18,8 +19,6 @@ namespace {
 
 using Cell = std::tuple<int, int, Place>;  // rank, chunk, place: one piece of memory
 using Clock = std::vector<int>;            // [rank]: actions known to be done; 0: has entered
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// Sums as numbers: equal if and only if they add the same values in the same order.
 class Sums {

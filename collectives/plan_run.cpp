@@ -4,13 +4,12 @@
 #include <utility>
 
 #include "collectives/execute.hpp"
+#include "collectives/index.hpp"
 #include "collectives/promise.hpp"
 #include "topologies/host.hpp"
 
 namespace collmark {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 bool overwrites_a_source(const Action& action) {
   return std::any_of(

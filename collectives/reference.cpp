@@ -14,19 +14,19 @@
 namespace collmark {
 namespace {
 
-struct Place {
+struct RankChunk {
   int rank;
   int chunk;
-  friend auto operator<=>(const Place&, const Place&) = default;
+  friend auto operator<=>(const RankChunk&, const RankChunk&) = default;
 };
 
 struct Arrival {
-  Place from;
+  RankChunk from;
   Verb verb;
 };
 
 /// What arrives at each place in one step, in list order, one chunk at a time.
-using Arrivals = std::map<Place, std::vector<Arrival>>;
+using Arrivals = std::map<RankChunk, std::vector<Arrival>>;
 
 Arrivals arrivals(const Schedule& s, int step) {
   Arrivals at;
@@ -52,14 +52,14 @@ class Interpreter {
  private:
   /// Reads all before it writes any: a step sees the state from before the step.
   void step(int t) {
-    std::map<Place, ByteBuffer> after;
+    std::map<RankChunk, ByteBuffer> after;
     for (const auto& [place, list] : arrivals(s_, t)) after[place] = value(place, list);
     for (const auto& [place, bytes] : after)
       std::copy(bytes.begin(), bytes.end(), at(place).begin());
   }
 
   /// The new content of `place`. Its own value comes first, unless the list names it.
-  ByteBuffer value(const Place& place, const std::vector<Arrival>& list) {
+  ByteBuffer value(const RankChunk& place, const std::vector<Arrival>& list) {
     const bool named = std::any_of(list.begin(), list.end(), [&](const Arrival& a) {
       return a.verb == Verb::reduce && a.from == place;
     });
@@ -85,13 +85,13 @@ class Interpreter {
           divide_scalar(payload_.dtype, at({rank, chunk}), contributors);
   }
 
-  ByteBuffer content(const Place& place) {
+  ByteBuffer content(const RankChunk& place) {
     const auto bytes = at(place);
     return {bytes.begin(), bytes.end()};
   }
 
   /// Of all_to_all, chunks [0, ranks) lie in the input and the others in the output.
-  std::span<std::byte> at(const Place& place) {
+  std::span<std::byte> at(const RankChunk& place) {
     const bool of_input = s_.collective == Collective::all_to_all && place.chunk < s_.ranks;
     ByteBuffer& buffer = (of_input ? inputs_ : outputs_)[static_cast<std::size_t>(place.rank)];
     const Span span = part_.chunk(place.chunk);

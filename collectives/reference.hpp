@@ -16,6 +16,10 @@ struct Payload {
   Elements count;
   Dtype dtype = Dtype::f32;
   ReduceOp op = ReduceOp::sum;
+
+  [[nodiscard]] Bytes size() const {
+    return {count.value * static_cast<std::int64_t>(size_of(dtype))};
+  }
 };
 
 /// Runs `s` step by step on one buffer per rank (count elements each) and returns one output buffer

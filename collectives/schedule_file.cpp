@@ -32,20 +32,20 @@ constexpr std::array<std::string_view, 3> kVerbs{"copy", "reduce", "signal"};
 std::string_view name(Verb verb) { return kVerbs[static_cast<std::size_t>(verb)]; }
 
 /// Where in the file a value stands: "ring.json", "ring.json: step 3, transfer 0".
-using Place = std::string;
+using SourcePlace = std::string;
 
-[[noreturn]] void refuse(const Place& place, std::string_view what) {
+[[noreturn]] void refuse(const SourcePlace& place, std::string_view what) {
   throw Error(ErrorKind::usage, fmt::format("{}: {}", place, what));
 }
 
-Place transfer_place(const std::string& path, std::size_t step, std::size_t transfer) {
+SourcePlace transfer_place(const std::string& path, std::size_t step, std::size_t transfer) {
   return fmt::format("{}: step {}, transfer {}", path, step, transfer);
 }
 
 /// One JSON object, read strictly.
 class Object {
  public:
-  Object(const Json& json, Place place) : json_(json), place_(std::move(place)) {
+  Object(const Json& json, SourcePlace place) : json_(json), place_(std::move(place)) {
     if (!json.is_object())
       refuse(place_, fmt::format("expected an object {{...}}, not {}", json.type_name()));
   }
@@ -88,7 +88,7 @@ class Object {
     return value;
   }
 
-  [[nodiscard]] const Place& place() const { return place_; }
+  [[nodiscard]] const SourcePlace& place() const { return place_; }
 
  private:
   [[nodiscard]] const Json& at(const char* key) const {
@@ -102,7 +102,7 @@ class Object {
   }
 
   const Json& json_;
-  Place place_;
+  SourcePlace place_;
 };
 
 /// Line and column, from 1, of a byte.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collectives/error.hpp"
+#include "collectives/index.hpp"
 #include "collectives/pages.hpp"
 #include "collectives/plan.hpp"
 #include "collectives/plan_run.hpp"
@@ -13,8 +14,6 @@
 
 namespace collmark {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 void require_fitting(const ThreadTeam& team, const Schedule& schedule,
                      const std::vector<RankBuffers>& buffers) {

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "collectives/catalogue.hpp"
+#include "collectives/index.hpp"
 #include "collectives/partition.hpp"
 #include "collectives/promise.hpp"
 #include "collectives/random_schedule.hpp"
@@ -15,8 +16,6 @@
 
 namespace collmark {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// Small ones: sums of any depth stay finite, so that no NaN with bits of its own appears.
 std::vector<ByteBuffer> random_floats(std::mt19937& random, int ranks, std::size_t count) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <compare>
 #include <cstdint>
+#include <optional>
 
 namespace collmark {
 
@@ -25,5 +26,9 @@ struct Quantity {
 
 using Bytes = Quantity<struct ByteUnit>;
 using Elements = Quantity<struct ElementUnit>;
+
+constexpr std::optional<double> in_ns(const std::optional<Seconds>& time) {
+  return time ? std::optional(time->count() * 1e9) : std::nullopt;
+}
 
 }  // namespace collmark

@@ -20,14 +20,14 @@ struct Value {
 };                                                         // reduce can put right
 using Shared = std::shared_ptr<const Value>;
 
-struct Place {
+struct RankChunk {
   int rank;
   int chunk;
 };
 
 /// All writes of one step to one place, in list order.
 struct Writes {
-  Place to;
+  RankChunk to;
   std::vector<Shared> values = {};  // to be added up
   bool own_named = false;           // the list says where the place's own value stands
   bool copied = false;              // a copy came: the own value stands only where it is named
@@ -97,7 +97,7 @@ class Proof {
     int writes = -1;      // of this step: index into writes_
   };
 
-  Cell& cell(Place at) {
+  Cell& cell(RankChunk at) {
     return cells_[static_cast<std::size_t>(at.rank) * static_cast<std::size_t>(s_.chunks) +
                   static_cast<std::size_t>(at.chunk)];
   }
@@ -115,7 +115,7 @@ class Proof {
 
   /// One chunk on its way: read now, written after the step.
   void take_chunk(int step, const Transfer& x) {
-    const Place to{x.dst, x.dst_chunk};
+    const RankChunk to{x.dst, x.dst_chunk};
     Cell& source = cell({x.src, x.src_chunk});
     source.read = true;
     Writes& writes = writes_to(to);
@@ -130,7 +130,7 @@ class Proof {
     writes.values.push_back(source.value);
   }
 
-  Writes& writes_to(Place at) {
+  Writes& writes_to(RankChunk at) {
     Cell& c = cell(at);
     if (c.writes < 0) {
       c.writes = static_cast<int>(writes_.size());
@@ -205,7 +205,7 @@ class Proof {
     return all;
   }
 
-  void judge(Place at) {
+  void judge(RankChunk at) {
     const Cell& c = cell(at);
     const Owed owed = owed_after(s_, at.rank, at.chunk);
     if (owed.what == Owed::What::nothing) {
@@ -217,7 +217,7 @@ class Proof {
     }
   }
 
-  void compare(Place at, const Contents& owed) {
+  void compare(RankChunk at, const Contents& owed) {
     const Cell& c = cell(at);
     const Contents& got = c.value->contents;
     if (got == owed) return;
@@ -244,10 +244,10 @@ class Proof {
   }
 
   void wrong(CounterExample e) { verdict_.wrong.push_back(std::move(e)); }
-  void lint(Lint::Kind kind, int step, Place at, std::string what) {
+  void lint(Lint::Kind kind, int step, RankChunk at, std::string what) {
     verdict_.lints.push_back({kind, step, at.rank, at.chunk, std::move(what)});
   }
-  void unused(Place at, int step, const char* why) {
+  void unused(RankChunk at, int step, const char* why) {
     if (s_.collective == Collective::barrier) return;
     lint(Lint::Kind::unused_write, step, at, fmt::format("what is written here {}", why));
   }

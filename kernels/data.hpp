@@ -27,15 +27,15 @@ struct Fill {
 };
 
 /// What one block found.
-struct Verdict {
+struct WrongCount {
   std::int64_t wrong;  // elements
   std::int64_t first;  // position of the first, if there is one
 };
 
 struct Comparison {
   Stretch values;
-  int blocks = 1;               // of the launch
-  Verdict* verdicts = nullptr;  // [block]; overwritten
+  int blocks = 1;                  // of the launch
+  WrongCount* verdicts = nullptr;  // [block]; overwritten
 };
 
 /// visit(position, element of the pattern) for the positions of one thread of the launch.
@@ -63,9 +63,9 @@ COLLMARK_KERNEL void write_values(const Fill& what) {
 template <class T>
 COLLMARK_KERNEL void compare_values(const Comparison& what) {
   constexpr int kMostThreads = 1024;  // of a block, on any GPU
-  COLLMARK_SHARED(Verdict, of_thread, kMostThreads);
+  COLLMARK_SHARED(WrongCount, of_thread, kMostThreads);
   const auto* const got = reinterpret_cast<const T*>(what.values.begin);
-  Verdict mine{0, 0};
+  WrongCount mine{0, 0};
   for_each_of_thread<T>(what.values, what.blocks, [&](std::int64_t i, T expected) {
     if (got[i] == expected) return;
     if (mine.wrong == 0) mine.first = i;
@@ -75,7 +75,7 @@ COLLMARK_KERNEL void compare_values(const Comparison& what) {
   block_barrier();
   if (thread_index() != 0) return;
   for (int t = 1; t < thread_count(); ++t) {
-    const Verdict other = of_thread[t];
+    const WrongCount other = of_thread[t];
     if (other.wrong == 0) continue;
     if (mine.wrong == 0 || other.first < mine.first) mine.first = other.first;
     mine.wrong += other.wrong;

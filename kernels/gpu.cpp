@@ -5,12 +5,11 @@
 
 #include "collectives/catalogue.hpp"
 #include "collectives/error.hpp"
+#include "collectives/index.hpp"
 #include "kernels/image.hpp"
 
 namespace collmark {
 namespace {
-
-std::size_t at(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 cu::Pointer address(const std::byte* pointer) { return reinterpret_cast<cu::Pointer>(pointer); }
 

@@ -43,7 +43,7 @@ std::string library_path() {
 }
 
 template <class Function>
-bool resolve(void* library, const char* symbol, Function& function) {
+bool resolves(void* library, const char* symbol, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, symbol));
   return function != nullptr;
 }
@@ -80,8 +80,8 @@ GpuMonitor::~GpuMonitor() {
 std::string GpuMonitor::open() {
   library_.reset(dlopen(library_path().c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!library_) return std::string("no NVML: ") + dlerror();
-#define COLLMARK_RESOLVE(name, symbol, parameters)        \
-  if (!resolve(library_.get(), #symbol, functions_.name)) \
+#define COLLMARK_RESOLVE(name, symbol, parameters)         \
+  if (!resolves(library_.get(), #symbol, functions_.name)) \
     return std::string("NVML has no ") + #symbol;
   COLLMARK_NVML_FUNCTIONS(COLLMARK_RESOLVE)
 #undef COLLMARK_RESOLVE

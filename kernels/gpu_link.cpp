@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collectives/error.hpp"
+#include "collectives/index.hpp"
 
 namespace collmark {
 namespace {
@@ -18,8 +19,6 @@ constexpr int kEmptyKernels = 100;        // as many as wait behind a closed gat
 constexpr std::int64_t kPeriod = 4093;    // bytes of the pattern: a prime
 constexpr unsigned char kNowhere = 0xFF;  // a byte that the pattern does not have
 constexpr int kDataThreads = 256;
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 template <class T>
 Bytes bytes_of(std::size_t count = 1) {
@@ -57,7 +56,7 @@ GpuLink::GpuLink(Gpu& from, Gpu& to, const Options& options)
       source_(from, options.size),
       to_pattern_(to, Bytes{kPeriod}),
       copy_(to, options.size),
-      verdicts_(to, bytes_of<Verdict>(found_.size())),
+      verdicts_(to, bytes_of<WrongCount>(found_.size())),
       reading_(to_stream_, Dtype::u8,
                std::array{TensorPart{source_.data(), copy_.data(), {options.size.value}}}),
       both_({&from_stream_, &to_stream_}, options.patience.longer()),
@@ -166,13 +165,13 @@ void GpuLink::require_copied(const std::string& how) {
                                           .pattern = to_pattern_.data(),
                                           .period = kPeriod},
                                .blocks = grid.blocks,
-                               .verdicts = reinterpret_cast<Verdict*>(verdicts_.data())});
+                               .verdicts = reinterpret_cast<WrongCount*>(verdicts_.data())});
   reader_.finish();  // a copy into pageable memory would wait for it without patience
   to_stream_.copy_to_host(reinterpret_cast<std::byte*>(found_.data()), verdicts_.data(),
                           verdicts_.size());
   reader_.finish();
-  Verdict all{0, options_.size.value};
-  for (const Verdict& one : found_) {
+  WrongCount all{0, options_.size.value};
+  for (const WrongCount& one : found_) {
     all.wrong += one.wrong;
     if (one.wrong > 0) all.first = std::min(all.first, one.first);
   }

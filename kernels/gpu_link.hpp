@@ -66,7 +66,7 @@ class GpuLink {
   // The host's ends of copies come first: they go last, when giving back the devices' memory has waited for the streams.
   std::vector<std::byte> pattern_;
   std::array<Told, 2> host_told_;
-  std::vector<Verdict> found_;
+  std::vector<WrongCount> found_;
   GpuStream from_stream_, to_stream_;
   GpuMemory boxes_[2], told_[2];     // [end], each on its own device
   GpuMemory from_pattern_, source_;  // on `from`

@@ -121,7 +121,7 @@ class Values {
       : stream_(gpu),
         pattern_(gpu, Bytes{kPeriod}),
         buffer_(gpu, Bytes{kCount}),
-        verdicts_(gpu, Bytes{kBlocks * std::int64_t{sizeof(Verdict)}}) {
+        verdicts_(gpu, Bytes{kBlocks * std::int64_t{sizeof(WrongCount)}}) {
     std::vector<std::byte> pattern;
     for (int i = 0; i < kPeriod; ++i) pattern.push_back(static_cast<std::byte>(i * 7));
     stream_.copy_to_device(pattern_.data(), pattern.data(), pattern_.size());
@@ -131,16 +131,16 @@ class Values {
     stream_.launch("write_values_1", {kBlocks, 8}, Fill{stretch(phase), kBlocks});
   }
   void spoil(std::int64_t position) { stream_.set(buffer_.data() + position, 0xFF, Bytes{1}); }
-  Verdict compare(std::int64_t phase) {
+  WrongCount compare(std::int64_t phase) {
     stream_.launch(
         "compare_values_1", {kBlocks, 8},
-        Comparison{stretch(phase), kBlocks, reinterpret_cast<Verdict*>(verdicts_.data())});
-    std::vector<Verdict> all(kBlocks);
+        Comparison{stretch(phase), kBlocks, reinterpret_cast<WrongCount*>(verdicts_.data())});
+    std::vector<WrongCount> all(kBlocks);
     stream_.copy_to_host(reinterpret_cast<std::byte*>(all.data()), verdicts_.data(),
                          verdicts_.size());
     finish(stream_);
-    Verdict sum{0, kCount};
-    for (const Verdict& one : all) {
+    WrongCount sum{0, kCount};
+    for (const WrongCount& one : all) {
       sum.wrong += one.wrong;
       if (one.wrong > 0) sum.first = std::min(sum.first, one.first);
     }
@@ -167,7 +167,7 @@ TEST(GpuStream, ValuesWrittenAreFoundAndSpoiltOnesCountedWithTheirPlace) {
   EXPECT_GT(values.compare(6).wrong, 900);
   values.spoil(700);
   values.spoil(17);
-  const Verdict verdict = values.compare(5);
+  const WrongCount verdict = values.compare(5);
   EXPECT_EQ(verdict.wrong, 2);
   EXPECT_EQ(verdict.first, 17);
 }

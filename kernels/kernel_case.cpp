@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "collectives/index.hpp"
 #include "collectives/test_data.hpp"
 #include "kernels/cpu_kernels.hpp"
 #include "kernels/hand_written.hpp"
@@ -17,8 +18,6 @@ namespace {
 
 constexpr std::uint32_t kNearTheWrap = 0xfffffffc;  // counters of links and meetings begin here
 constexpr int kOld = 0x5a;  // bytes of slots: with counters so high, each has been written before
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// Memory that begins where a pack does.
 class Aligned {
@@ -172,7 +171,7 @@ class Run {
 
 class Watch : public Observer {
  public:
-  explicit Watch(Watched& watched) : watched_(watched) {}
+  explicit Watch(LaunchTraffic& watched) : watched_(watched) {}
   void pass(std::int64_t loads, std::int64_t stores) override {
     const std::lock_guard lock(mutex_);
     watched_.loads += loads;
@@ -185,7 +184,7 @@ class Watch : public Observer {
   }
 
  private:
-  Watched& watched_;
+  LaunchTraffic& watched_;
   std::mutex mutex_;
 };
 
@@ -244,7 +243,7 @@ std::string words(const KernelCase& c) {
 
 std::string differs(const KernelCase& c) { return Run(c).run(); }
 
-std::string differs(const KernelCase& c, Watched& watched) {
+std::string differs(const KernelCase& c, LaunchTraffic& watched) {
   KernelCase once = c;
   once.launches = 1;
   Run run(once);

@@ -51,7 +51,7 @@ struct KernelCase {
 [[nodiscard]] std::string words(const KernelCase& c);
 
 /// What one launch has moved, by its kernels' own account.
-struct Watched {
+struct LaunchTraffic {
   std::int64_t loads = 0, stores = 0;     // [bytes]
   std::map<int, std::int64_t> stored_by;  // [block], [bytes]
   std::vector<MovedPart> transfers;
@@ -61,6 +61,6 @@ struct Watched {
 ///   Throws   what grid::run throws.
 [[nodiscard]] std::string differs(const KernelCase& c);
 /// The same of one launch, whose moves are added to `watched`.
-[[nodiscard]] std::string differs(const KernelCase& c, Watched& watched);
+[[nodiscard]] std::string differs(const KernelCase& c, LaunchTraffic& watched);
 
 }  // namespace collmark

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "collectives/catalogue.hpp"
+#include "collectives/index.hpp"
 #include "collectives/partition.hpp"
 #include "collectives/promise.hpp"
 #include "kernels/hand_written.hpp"
@@ -15,8 +16,6 @@
 
 namespace collmark {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 Operator operator_of(ReduceOp op) {
   switch (op) {
@@ -44,21 +43,15 @@ std::vector<SrcDst> pairs_of(const Schedule& s) {
   return pairs;
 }
 
-Bytes buffer_of(const Payload& payload) {
-  return {payload.count.value * static_cast<std::int64_t>(size_of(payload.dtype))};
-}
-
 /// Null where the interpreter runs it.
 const HandWritten* chosen(const KernelTask& task) {
   const std::string base = parse_algorithm(task.name.algorithm).base;
   const auto of = [&](Way way) { return hand_written(task.collective, base, way); };
   if (task.name.way != Way::standard) return of(task.name.way);
   const HandWritten* const by_lines = of(Way::low_latency);
-  const bool small = by_lines != nullptr && suits(*by_lines, buffer_of(task.payload), task.ranks);
+  const bool small = by_lines != nullptr && suits(*by_lines, task.payload.size(), task.ranks);
   return small ? by_lines : of(Way::simple);
 }
-
-int rounded_up(int n, int unit) { return (n + unit - 1) / unit * unit; }
 
 }  // namespace
 
@@ -94,7 +87,7 @@ void KernelJob::choose_kernel(const Tuning& tuning) {
     shape_.protocol = Protocol::simple;
   }
 
-  const Bytes buffer = buffer_of(task_.payload);
+  const Bytes buffer = task_.payload.size();
   if (is_ring(kernel_) || is_tree(kernel_)) shape_.links = pairs_of(schedule_);
   if (is_tree(kernel_)) {
     trees_ = static_cast<int>(trees_of(schedule_).size());

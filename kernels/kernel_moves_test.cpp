@@ -47,7 +47,7 @@ Journeys listed(const Schedule& s) {
   return journeys;
 }
 
-Journeys made(const Watched& watched) {
+Journeys made(const LaunchTraffic& watched) {
   Journeys journeys;
   for (const MovedPart& part : watched.transfers) add(journeys, part);
   return journeys;
@@ -57,7 +57,7 @@ TEST(KernelMoves, EveryElementTakesTheJourneysThatTheScheduleLists) {
   for (const NamedKernel& kernel : hand_written_kernels())
     for (int n = 2; n <= 7; ++n) {
       if (!supports(kernel, n)) continue;
-      Watched watched;
+      LaunchTraffic watched;
       const KernelCase c = case_of(kernel, n);
       ASSERT_EQ(differs(c, watched), "") << words(c);
       EXPECT_EQ(made(watched), listed(schedule_of(kernel, n))) << words(c);
@@ -67,7 +67,7 @@ TEST(KernelMoves, EveryElementTakesTheJourneysThatTheScheduleLists) {
 TEST(KernelMoves, TheInterpreterSendsBetweenEachPairWhatTheScheduleLists) {
   for (const NamedKernel& kernel : interpreted_kernels()) {
     constexpr int kRanks = 4;
-    Watched watched;
+    LaunchTraffic watched;
     const KernelCase c = case_of(kernel, kRanks);
     ASSERT_EQ(differs(c, watched), "") << words(c);
     std::map<std::pair<int, int>, std::int64_t> sent, planned;
@@ -146,7 +146,7 @@ TEST(KernelMoves, LoadsAndStoresAreThoseOfTheFormulas) {
                                 << kernel.algorithm;
     for (const int n : {2, 3, 4, 5, 6}) {
       if (!supports(kernel, n)) continue;
-      Watched watched;
+      LaunchTraffic watched;
       const KernelCase c = case_of(kernel, n);
       ASSERT_EQ(differs(c, watched), "") << words(c);
       EXPECT_EQ(watched.loads + watched.stores, found->times(n) * kCount * 4) << words(c);
@@ -158,7 +158,7 @@ TEST(KernelMoves, AllBlocksOfAGpuStoreAnEqualShareOfWhatItsRanksOwn) {
   for (const char* algorithm :
        {"parameter_server", "sharded_parameter_server:2", "two_shot/simple"}) {
     constexpr int kRanks = 3;
-    Watched watched;
+    LaunchTraffic watched;
     KernelCase c = case_of({Collective::all_reduce, algorithm}, kRanks);
     c.channels = 2;
     ASSERT_EQ(differs(c, watched), "") << words(c);

@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "collectives/catalogue.hpp"
+#include "collectives/index.hpp"
 
 namespace collmark {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 RankTree no_edges(int ranks) {
   return {.parent = std::vector<int>(at(ranks), -1),

@@ -19,8 +19,6 @@ constexpr std::int64_t kSmallestSlot = 1 << 10, kLargestSlot = 128 << 10;  // [b
 
 constexpr Bytes kGivenUp{128};  // one word, alone on its line
 
-std::int64_t rounded_up(std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit * unit; }
-
 constexpr Bytes kCountsSize{sizeof(TransferCounts)};
 
 std::byte* variable_of_counts(const GpuStream& stream) {
@@ -36,10 +34,6 @@ void count_no_more(GpuStream& stream) noexcept {
   } catch (const Error&) {
     return;
   }
-}
-
-Bytes buffer_of(const Payload& payload) {
-  return {payload.count.value * static_cast<std::int64_t>(size_of(payload.dtype))};
 }
 
 }  // namespace
@@ -61,7 +55,7 @@ GpuCollective::GpuCollective(Gpus& gpus, const KernelTask& task, const GpuTuning
     throw Error(ErrorKind::broken, "buffers of others are all-reduced in place only");
   place_ranks();
   tune(asked);
-  allocate(buffer_of(task.payload));
+  allocate(task.payload.size());
   for (const auto& part : parts_) lay_out(*part);
 }
 
@@ -90,7 +84,7 @@ void GpuCollective::add_part(KernelJob::Ranks ranks, Gpu& gpu) {
 
 void GpuCollective::tune(const GpuTuning& asked) {
   const GpuFacts& facts = gpus_[0].facts();
-  const std::int64_t size = buffer_of(task_.payload).value;
+  const std::int64_t size = task_.payload.size().value;
   misaligned_ = asked.misaligned.value_or(0);
   threads_ = asked.threads.value_or(smallest(std::min(kKernelThreads, facts.most_threads)));
   tuning_.channels = asked.channels.value_or(1);

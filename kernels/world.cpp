@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "collectives/error.hpp"
+#include "collectives/index.hpp"
 #include "kernels/links.hpp"
 
 namespace collmark {
@@ -15,8 +16,6 @@ constexpr std::size_t kLine = sizeof(std::uint32_t) * kFlagStride;
 std::size_t rounded(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Of the links, which number this one has among those into its receiver, or out of its sender.
 std::size_t place_in(const WorldShape& s, SrcDst link) {

@@ -18,6 +18,7 @@
 #include "bench/micro/register.hpp"
 #include "collectives/bucket.hpp"
 #include "collectives/error.hpp"
+#include "collectives/index.hpp"
 #include "kernels/gpu_clock.hpp"
 #include "kernels/gpu_packing.hpp"
 
@@ -25,8 +26,6 @@ namespace collmark::micro {
 namespace {
 
 constexpr unsigned char kNowhere = 0xA5;  // before something is moved there
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// What byte i holds before it is moved, there or back.
 std::byte value_at(std::size_t i) { return static_cast<std::byte>((i * 37) ^ (i >> 9)); }

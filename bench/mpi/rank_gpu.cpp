@@ -9,6 +9,7 @@
 
 #include "bench/cuda_names.hpp"
 #include "bench/leave_behind.hpp"
+#include "bench/mpi/copied_text.hpp"
 #include "bench/mpi/rank_nccl.hpp"
 #include "collectives/error.hpp"
 
@@ -20,11 +21,6 @@ struct Entry {
   std::array<char, 64> host{};
   std::array<char, 300> device{}, reason{}, library{};
 };
-
-template <std::size_t N>
-void copy(std::string_view text, std::array<char, N>& to) {
-  std::copy_n(text.begin(), std::min(text.size(), N - 1), to.begin());
-}
 
 }  // namespace
 
@@ -55,10 +51,10 @@ RankGpu own_gpu(RankGpuOwner& gpu, RankNccl* nccl) {
 
 std::vector<RankGpu> gpus_of_all(const Communicator& comm, const RankGpu& mine, Watchdog& dog) {
   Entry entry;
-  copy(mine.host, entry.host);
-  copy(mine.device, entry.device);
-  copy(mine.reason, entry.reason);
-  copy(mine.library, entry.library);
+  copy_text(mine.host, entry.host);
+  copy_text(mine.device, entry.device);
+  copy_text(mine.reason, entry.reason);
+  copy_text(mine.library, entry.library);
   const Watched watched(dog, "for the other ranks to find their GPUs");
   std::vector<Entry> all(comm.rank() == 0 ? static_cast<std::size_t>(comm.ranks()) : 0);
   check_mpi(MPI_Gather(&entry, sizeof entry, MPI_BYTE, all.data(), sizeof entry, MPI_BYTE, 0,

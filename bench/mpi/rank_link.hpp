@@ -13,7 +13,7 @@
 namespace collmark {
 
 /// Ranks of the communicator.
-struct Way {
+struct Direction {
   int from = 0;
   int to = 1;
 };
@@ -48,7 +48,7 @@ class RankLink {
  public:
   ///   between   called by `from` before each message
   RankLink(
-      const Communicator& comm, const Way& way, Watchdog& dog,
+      const Communicator& comm, const Direction& way, Watchdog& dog,
       std::function<void()> between = [] {})
       : comm_(comm.handle()),
         from_(comm.rank() == way.from),

@@ -30,7 +30,7 @@ HostName host_name() {
 
 /// One way as its sender found it, in a form that ranks can exchange.
 struct Found {
-  Way way;
+  Direction way;
   double flag = 0.0;                   // [s]
   double alone = 0.0, together = 0.0;  // [s] of a copy
 };
@@ -67,7 +67,7 @@ class LinkSurvey {
          disjoint_rounds(static_cast<std::size_t>(comm_.ranks()))) {
       for (const IndexPair& pair : round) {
         const auto a = static_cast<int>(pair.first), b = static_cast<int>(pair.second);
-        for (const Way& way : {Way{a, b}, Way{b, a}}) alone(way);
+        for (const Direction& way : {Direction{a, b}, Direction{b, a}}) alone(way);
       }
       together(round);
     }
@@ -93,7 +93,7 @@ class LinkSurvey {
   }
 
  private:
-  void alone(const Way& way) {
+  void alone(const Direction& way) {
     if (takes_part(way)) {
       RankLink link = link_of(way);
       const Seconds flag = link.flag(), copy = link.copy(data_, flag);
@@ -113,7 +113,7 @@ class LinkSurvey {
       std::vector<int> senders;
       for (const IndexPair& pair : round) {
         const auto a = static_cast<int>(pair.first), b = static_cast<int>(pair.second);
-        const Way way = upwards ? Way{a, b} : Way{b, a};
+        const Direction way = upwards ? Direction{a, b} : Direction{b, a};
         senders.push_back(way.from);
         if (takes_part(way)) send_together(way);
       }
@@ -121,7 +121,7 @@ class LinkSurvey {
     }
   }
 
-  void send_together(const Way& way) {
+  void send_together(const Direction& way) {
     const bool mine = comm_.rank() == way.from;
     const auto known = std::find_if(found_.begin(), found_.end(),
                                     [&](const Found& f) { return f.way.to == way.to; });
@@ -132,11 +132,11 @@ class LinkSurvey {
     turns_.end();
   }
 
-  [[nodiscard]] RankLink link_of(const Way& way) {
+  [[nodiscard]] RankLink link_of(const Direction& way) {
     return {comm_, way, dog_, [this] { turns_.go_on(); }};
   }
 
-  [[nodiscard]] bool takes_part(const Way& way) const {
+  [[nodiscard]] bool takes_part(const Direction& way) const {
     return comm_.rank() == way.from || comm_.rank() == way.to;
   }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "bench/leave_behind.hpp"
+#include "bench/mpi/copied_text.hpp"
 #include "collectives/catalogue.hpp"
 #include "collectives/error.hpp"
 
@@ -17,11 +18,6 @@ namespace {
 struct Identity {
   std::array<char, 64> uuid{}, library{};
 };
-
-template <std::size_t N>
-void copy(std::string_view text, std::array<char, N>& to) {
-  std::copy_n(text.begin(), std::min(text.size(), N - 1), to.begin());
-}
 
 /// Why rank `b` cannot be in one communicator with those before it.
 std::string obstacle_of(std::size_t b, const std::vector<Identity>& all, const Nccl& nccl) {
@@ -60,8 +56,8 @@ void RankNccl::begin_launch(int launch) {
 void RankNccl::find_fitting(GpuPeers& all) {
   Identity mine;
   all.together([&] {
-    copy(gpu_.gpus()[0].facts().uuid, mine.uuid);
-    copy(library().name(), mine.library);
+    copy_text(gpu_.gpus()[0].facts().uuid, mine.uuid);
+    copy_text(library().name(), mine.library);
   });
   const std::vector<Identity> everybody = all.all_of(mine);
   for (fitting_ = 1; fitting_ < all.ranks(); ++fitting_) {

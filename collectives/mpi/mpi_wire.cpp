@@ -4,14 +4,13 @@
 #include <climits>
 
 #include "collectives/error.hpp"
+#include "collectives/index.hpp"
 
 namespace collmark {
 namespace {
 
 constexpr int kTag =
     0;  // one is enough: the messages of a pair are received in the order of their sending
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// Pieces wherever they lie, addressed from the bottom of memory.
 MPI_Datatype type_of(std::span<const Extent> pieces) {

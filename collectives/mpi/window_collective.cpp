@@ -4,13 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/index.hpp"
 #include "collectives/mpi/shared_window.hpp"
 #include "collectives/plan.hpp"
 
 namespace collmark {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// What ranks wait with, at the beginning of what each brings.
 struct Post {

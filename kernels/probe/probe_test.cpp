@@ -41,7 +41,7 @@ std::string misjudged(grid::Engine engine, std::uint64_t seed) {
   std::array<std::uint32_t, kCount> values{};
   for (std::size_t i = 0; i < kCount; ++i)
     values[i] = kPattern[i % kPattern.size()] + (i < kCount - kLanes ? 0 : 1);
-  Verdict verdict{-1, -1};
+  WrongCount verdict{-1, -1};
   const Comparison what{.values = {.begin = reinterpret_cast<std::byte*>(values.data()),
                                    .count = kCount,
                                    .pattern = reinterpret_cast<const std::byte*>(kPattern.data()),

@@ -3,14 +3,13 @@
 #include <cstdint>
 #include <cstring>
 
+#include "collectives/index.hpp"
 #include "kernels/arithmetic.hpp"
 
 namespace collmark::stub {
 namespace {
 
 constexpr std::size_t kAligned = 64;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 Operator operator_of(nccl::Op op) {
   switch (op) {
@@ -29,13 +28,13 @@ Operator operator_of(nccl::Op op) {
 using Parts = std::vector<const std::byte*>;
 
 /// Into memory that may be anything's but the parts'.
-struct Result {
+struct Destination {
   void* to;
   std::size_t size;  // [bytes]
 };
 
 template <class T>
-void reduce(const Result& into, const Parts& parts, nccl::Op op) {
+void reduce(const Destination& into, const Parts& parts, nccl::Op op) {
   std::vector<T> sum(into.size / sizeof(T)), part(sum.size());  // parts lie at any address
   if (into.size == 0) return;
   std::memcpy(sum.data(), parts.front(), into.size);
@@ -49,7 +48,7 @@ void reduce(const Result& into, const Parts& parts, nccl::Op op) {
   std::memcpy(into.to, sum.data(), into.size);
 }
 
-void reduce(const Result& into, const Parts& parts, const Call& call) {
+void reduce(const Destination& into, const Parts& parts, const Call& call) {
   switch (call.type) {
     case nccl::DataType::f32:
       return reduce<float>(into, parts, call.op);
