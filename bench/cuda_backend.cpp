@@ -65,7 +65,7 @@ void CudaBackend::measure_into(CaseResult& result, const Case& c) {
   const HostPatience patience{.timeout = options_.timeout, .interrupted = &interrupted_};
   auto owned = std::make_unique<Running>(*gpus_, task, c.tuning);
   Running& running = *owned;
-  running.collective.set_looks(patience.looks());
+  running.collective.set_longest_wait(patience.longest_wait());
   if (hooks.absent_rank) running.collective.leave_out(*hooks.absent_rank);
   watch_kernels(std::move(owned), gpus_, patience.longer().timeout, [&] {
     running.operation.emplace(running.collective,

@@ -95,7 +95,7 @@ void CudaStepBackend::measure_into(StepResult& result, const StepCase& c, StepWo
                           .payload = {.count = bucket.count, .dtype = bucket.dtype},
                           .placement = Placement::in_place};
     auto all_reduce = std::make_unique<GpuCollective>(*gpus_, task, c.tuning, std::move(place));
-    all_reduce->set_looks(patience.looks());
+    all_reduce->set_longest_wait(patience.longest_wait());
     if (hooks.absent_rank) all_reduce->leave_out(*hooks.absent_rank);
     running.all_reduces.push_back(all_reduce.get());
     return all_reduce;

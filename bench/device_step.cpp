@@ -104,7 +104,7 @@ void DeviceStep::settle() const {
     all_reduce.queue_complaint();
     clock_->finish();
     if (const std::string complaint = all_reduce.complaint(); !complaint.empty())
-      throw Error(ErrorKind::timed_out, complaint + " of bucket " + std::to_string(b));
+      throw Error(ErrorKind::timed_out, "in bucket " + std::to_string(b) + ", " + complaint);
   }
   if (std::exchange(to_read_, false)) read_times();
 }

@@ -25,7 +25,7 @@ class Run {
  public:
   Run(Gpus& gpus, const ProofCase& c, HardInputs& inputs, std::chrono::milliseconds timeout)
       : case_(c), patience_{.timeout = timeout}, collective_(gpus, c.task, c.tuning) {
-    collective_.set_looks(patience_.looks());
+    collective_.set_longest_wait(patience_.longest_wait());
     std::vector<GpuStream*> streams;
     for (int d = 0; d < collective_.devices(); ++d) streams.push_back(&collective_.stream(d));
     clock_ = std::make_unique<GpuClock>(streams, patience_.longer());

@@ -29,13 +29,11 @@ class Block {
     return share(chunk_of(job_.count, job_.chunks, 0), 0, job_.channels, Pack<T>::kSize);
   }
 
-  [[nodiscard]] COLLMARK_DEVICE Patience patience(int peer, int step) const {
+  [[nodiscard]] COLLMARK_DEVICE Patience patience(Awaited what, int peer, int step) const {
     return {.given_up = job_.given_up,
             .stuck = &job_.stuck[block_index()],
-            .looks = job_.looks,
-            .rank = rank_,
-            .peer = peer,
-            .step = step};
+            .longest = job_.longest_wait,
+            .wait = {.what = what, .rank = rank_, .peer = peer, .channel = channel_, .step = step}};
   }
 
   /// All ranks' blocks of this channel have come here; what each did before is seen by all. False once anybody has
@@ -47,7 +45,8 @@ class Block {
     bool here = true;
     for (int peer = thread_index(); peer < job_.ranks; peer += thread_count()) {
       store_release(&view_.arrived[peer][line + rank_], now);
-      if (!wait_for(&view_.arrived[rank_][line + peer], now, patience(peer, step))) here = false;
+      const Patience patience = this->patience(Awaited::arrival, peer, step);
+      if (!wait_for(&view_.arrived[rank_][line + peer], now, patience)) here = false;
     }
     if (thread_index() == 0) view_.meetings[channel_] = now;
     return block_all(here);

@@ -14,15 +14,9 @@ constexpr int kMostBehindGate = 512;  // launches; streams are known to take abo
 // To queue so many takes milliseconds, but ranks also wait for each other in between, and one may be away for seconds.
 constexpr std::chrono::milliseconds kLongestClosed{30'000};
 constexpr std::chrono::microseconds kBusy{200}, kNap{20};  // of waiting: first without sleep
-constexpr int kLooksPerMillisecond = 2'000;  // at a flag that is not there yet; about as a GPU does
-constexpr int kHostWaitsLonger = 4;          // times, than ranks wait for each other
+constexpr int kHostWaitsLonger = 4;  // times, than a rank waits: several may, one after the other
 
 }  // namespace
-
-std::uint32_t HostPatience::looks() const {
-  return static_cast<std::uint32_t>(
-      std::clamp<std::int64_t>(timeout.count() * kLooksPerMillisecond, 1, std::int64_t{1} << 31));
-}
 
 HostPatience HostPatience::longer() const {
   HostPatience more = *this;

@@ -24,8 +24,8 @@ struct HostPatience {
   const std::atomic<bool>* interrupted = nullptr;
   std::function<void()> watch = {};  // called now and then; what it throws ends the wait
 
-  /// How often a rank of such patience looks at a flag that does not come.
-  [[nodiscard]] std::uint32_t looks() const;
+  /// Of a rank, for a flag that does not come.
+  [[nodiscard]] std::chrono::nanoseconds longest_wait() const { return timeout; }
   /// For a host that waits for such ranks: their own waits end first, and say more.
   [[nodiscard]] HostPatience longer() const;
 };

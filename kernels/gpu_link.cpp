@@ -110,7 +110,7 @@ Seconds GpuLink::round_trips(const std::string& kernel, std::size_t way, int tri
                       reinterpret_cast<Mailbox*>(boxes_[1].data())},
             .begun = trips_[way],
             .trips = trips,
-            .looks = options_.patience.looks()};
+            .longest_wait = options_.patience.longest_wait().count()};
   trips_[way] += static_cast<std::uint32_t>(trips);
   const auto launch = [&](GpuStream& stream, int first_end, int blocks) {
     auto* const told = reinterpret_cast<Told*>(told_[first_end].data());
@@ -142,9 +142,12 @@ void GpuLink::require_arrival() {
   for (const Told& told : host_told_) {
     for (const Stuck& stuck : told.stuck)
       if (stuck.complete != 0)
-        throw Error(ErrorKind::timed_out,
-                    fmt::format("{}: {} waited in vain for the other, in trip {}", words(),
-                                stuck.rank == 0 ? "the first" : "the second", stuck.step));
+        throw Error(
+            ErrorKind::timed_out,
+            fmt::format(
+                "{}: {} waited in vain for the other, in trip {}: flag {} expected, {} found",
+                words(), stuck.wait.rank == 0 ? "the first" : "the second", stuck.wait.step,
+                stuck.wait.expected, stuck.wait.found));
     if (told.wrong[0] != 0 || told.wrong[1] != 0)
       throw Error(ErrorKind::wrong_result, words() + ": a flag came before its data");
   }

@@ -1,31 +1,57 @@
 #include "kernels/hang.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <vector>
 
 namespace collmark {
 namespace {
 
-const Stuck* stuck_of(int rank, std::span<const Stuck> blocks) {
-  const auto found = std::find_if(blocks.begin(), blocks.end(), [=](const Stuck& s) {
-    return s.complete != 0 && s.rank == rank;
-  });
-  return found == blocks.end() ? nullptr : &*found;
+/// What the peer that is waited for waits for itself, on the same channel if it does there; null if for nothing.
+const FlagWait* next_of(const FlagWait& wait, std::span<const Stuck> blocks) {
+  const FlagWait* next = nullptr;
+  for (const Stuck& s : blocks) {
+    if (s.complete == 0 || s.wait.rank != wait.peer) continue;
+    if (next == nullptr || (next->channel != wait.channel && s.wait.channel == wait.channel))
+      next = &s.wait;
+  }
+  return next;
+}
+
+/// Flags of links count the slots that have passed, from 1.
+std::string slot_of(const FlagWait& w, int slots) {
+  if (w.what != Awaited::data && w.what != Awaited::credit) return "";
+  return fmt::format(" {} slot {}", w.what == Awaited::data ? "in" : "for",
+                     (w.expected - 1) % static_cast<std::uint32_t>(slots));
+}
+
+std::string words(const FlagWait& w, int slots) {
+  return fmt::format(
+      "rank {} waited for rank {} {}: {}{} on channel {}, flag {} expected, {} found", w.rank,
+      w.peer, w.step < 0 ? "after the last step" : fmt::format("in step {}", w.step), name(w.what),
+      slot_of(w, slots), w.channel, w.expected, w.found);
 }
 
 }  // namespace
 
-std::string hang(std::span<const Stuck> blocks) {
+std::string hang(std::span<const Stuck> blocks, int slots) {
   const auto first =
       std::find_if(blocks.begin(), blocks.end(), [](const Stuck& s) { return s.complete != 0; });
   if (first == blocks.end()) return "";
-  const Stuck* last = &*first;
-  for (std::size_t hops = 0; hops < blocks.size(); ++hops) {  // a circle of waits ends here too
-    const Stuck* const next = stuck_of(last->peer, blocks);
-    if (next == nullptr) break;
-    last = next;
+  std::vector<const FlagWait*> path;
+  for (const FlagWait* w = &first->wait; w != nullptr; w = next_of(*w, blocks)) {
+    const auto before = std::find(path.begin(), path.end(), w);
+    if (before == path.end()) {
+      path.push_back(w);
+      continue;
+    }
+    std::string circle = "in a circle";
+    for (auto it = before; it != path.end(); ++it)
+      circle += (it == before ? ", " : "; ") + words(**it, slots);
+    return circle;
   }
-  return "rank " + std::to_string(last->rank) + " waited for rank " + std::to_string(last->peer) +
-         " in step " + std::to_string(last->step);
+  return words(*path.back(), slots);
 }
 
 }  // namespace collmark

@@ -8,8 +8,11 @@
 
 namespace collmark {
 
-/// "rank 0 waited for rank 3 in step 2": from one block that waited along those it waited for, to a rank that waited for
-/// nobody. Empty if no block gave up.
-[[nodiscard]] std::string hang(std::span<const Stuck> blocks);
+/// From one block that waited along those it waited for, to a rank that waited for nobody:
+///
+///     rank 0 waited for rank 3 in step 2: data in slot 1 on channel 0, flag 6 expected, 5 found
+///
+/// If they waited for each other, all of that circle. Empty if no block gave up. `slots` are those of a link.
+[[nodiscard]] std::string hang(std::span<const Stuck> blocks, int slots);
 
 }  // namespace collmark

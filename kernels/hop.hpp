@@ -29,8 +29,8 @@ struct Hops {
   int trips = 0;                           // there and back
   std::uint32_t* wrong = nullptr;          // [end]: data that came were not those that were sent
   std::uint32_t* given_up = nullptr;
-  Stuck* stuck = nullptr;          // [block]
-  std::uint32_t looks = 1U << 30;  // at a flag, before an end gives up
+  Stuck* stuck = nullptr;                    // [block]
+  std::int64_t longest_wait = kLongestWait;  // [ns] for a flag, before an end gives up
 };
 
 /// What trip number n carries.
@@ -62,11 +62,11 @@ struct ByLine {
   static COLLMARK_DEVICE bool receive(Mailbox* box, std::uint32_t n, const Patience& w,
                                       std::uint64_t* data) {
     std::uint64_t a, b;
-    const auto here = [&] {
+    const auto look = [&] {
       load_words(box->line, &a, &b);
-      return a >> 32 == n && b >> 32 == n;
+      return Found{a >> 32 == n && b >> 32 == n, flag_of_both(a, b, n)};
     };
-    if (!wait_until(here, w)) return false;
+    if (!wait_until(look, n, w)) return false;
     *data = (a & 0xffffffff) | b << 32;
     return true;
   }
@@ -80,11 +80,12 @@ struct ByWord {
   static COLLMARK_DEVICE bool receive(Mailbox* box, std::uint32_t n, const Patience& w,
                                       std::uint64_t* data) {
     std::uint64_t word = 0;
-    const auto here = [&] {
+    const auto look = [&] {
       word = load_word(&box->word);
-      return word >> 32 == n;
+      const auto flag = static_cast<std::uint32_t>(word >> 32);
+      return Found{flag == n, flag};
     };
-    if (!wait_until(here, w)) return false;
+    if (!wait_until(look, n, w)) return false;
     *data = word & 0xffffffff;
     return true;
   }
@@ -96,12 +97,11 @@ COLLMARK_DEVICE void hops(const Hops& what) {
   const int end = what.first_end + block_index();
   for (int trip = 1; trip <= what.trips; ++trip) {
     const std::uint32_t n = what.begun + static_cast<std::uint32_t>(trip);
-    const Patience patience{.given_up = what.given_up,
-                            .stuck = &what.stuck[block_index()],
-                            .looks = what.looks,
-                            .rank = end,
-                            .peer = 1 - end,
-                            .step = trip};
+    const Patience patience{
+        .given_up = what.given_up,
+        .stuck = &what.stuck[block_index()],
+        .longest = what.longest_wait,
+        .wait = {.what = Awaited::message, .rank = end, .peer = 1 - end, .step = trip}};
     std::uint64_t data;
     if (end == 0) Way::send(what.boxes[1], n);
     if (!Way::receive(what.boxes[end], n, patience, &data)) return;

@@ -28,8 +28,7 @@ struct HopEnds {
             .trips = 20,
             .wrong = wrong.data(),
             .given_up = &given_up,
-            .stuck = stuck.data(),
-            .looks = 1'000'000};
+            .stuck = stuck.data()};
     for (Mailbox& box : boxes) {
       box.flag = begun;
       box.word = box.line[0] = box.line[1] = std::uint64_t{begun} << 32;
@@ -43,7 +42,7 @@ struct HopEnds {
     const CpuKernel* const found = cpu_kernel(kernel);
     (void)grid::run(launch, [&] { found->run(&what); });
     what.begun += static_cast<std::uint32_t>(what.trips);
-    if (std::string said = hang(stuck); !said.empty()) return said;
+    if (std::string said = hang(stuck, 1); !said.empty()) return said;
     return wrong[0] != 0 || wrong[1] != 0 ? std::string(kernel) + " differs" : "";
   }
 };

@@ -85,7 +85,8 @@ class Interpreter {
     for (int i = thread_index(); i < waits; i += thread_count()) {
       const PeerActions& w = program_.waits[first + i];
       const std::uint32_t value = w.actions == 0 ? done(0, 0) : done(tile, w.actions);
-      if (!wait_for(&progress(w.peer), value, block_.patience(w.peer, step))) here = false;
+      const Patience patience = block_.patience(Awaited::progress, w.peer, step);
+      if (!wait_for(&progress(w.peer), value, patience)) here = false;
     }
     return waits == 0 || block_all(here);  // makes each thread's acquire everybody's
   }

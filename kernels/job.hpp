@@ -110,8 +110,8 @@ struct Job {
   std::size_t slot_bytes = 0;  // a multiple of 16, with room for the elements as they lie in a slot
   std::int64_t inbox_lines = 0;  // for each channel and sender
   std::uint32_t* given_up = nullptr;
-  Stuck* stuck = nullptr;          // [block of the launch]
-  std::uint32_t looks = 1U << 30;  // at a flag, before a rank gives up
+  Stuck* stuck = nullptr;                    // [block of the launch]
+  std::int64_t longest_wait = kLongestWait;  // [ns] for a flag, before a rank gives up
 };
 
 /// A run of elements of every buffer.

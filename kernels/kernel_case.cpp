@@ -95,7 +95,7 @@ class Run {
     stuck_.resize(at(c.ranks * kernel_job_.channels()));
     job_.given_up = &given_up_;
     job_.stuck = stuck_.data();
-    job_.looks = c.looks;
+    job_.longest_wait = c.longest_wait;
   }
 
   std::string run() {
@@ -105,7 +105,7 @@ class Run {
                .seed = case_.seed,
                .blocks_per_rank = kernel_job_.channels()},
               [this] { rank(); });
-    if (std::string said = hang(stuck_); !said.empty()) return said;
+    if (std::string said = hang(stuck_, job_.slots); !said.empty()) return said;
     for (int l = 0; l < case_.launches; ++l)
       for (int r = 0; r < case_.ranks; ++r)
         if (!owed_equal(kernel_job_.schedule(), case_.payload, r,

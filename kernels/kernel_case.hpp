@@ -42,8 +42,8 @@ struct KernelCase {
   std::optional<int> output_misalignment = {};  // out of place; else as the inputs
   grid::Engine engine = grid::Engine::fibers;
   std::uint64_t seed = 1;
-  std::uint32_t looks =
-      1'000'000;         // before a rank gives up; the fibers' deadlock detector is faster
+  std::int64_t longest_wait =
+      10'000'000'000;  // [ns, fibers: turns], then a rank gives up; their deadlock detector is faster
   int silent_rank = -1;  // never runs
 };
 

@@ -197,12 +197,34 @@ TEST(Kernels, ARankThatNeverComesIsNamed) {
       c.payload.count = {100};
       c.launches = 1;
       c.seed = seed;
-      c.looks = 2000;
+      c.longest_wait = 50'000;  // turns
       c.silent_rank = 3;
       const std::string said = differs(c);
       EXPECT_NE(said.find("waited for rank 3 in step"), std::string::npos)
           << words(c) << ": " << said;
+      EXPECT_NE(said.find(" on channel "), std::string::npos) << words(c) << ": " << said;
     }
+  }
+}
+
+TEST(Kernels, AWaitInVainIsToldWithItsSlotAndFlag) {
+  for (const auto& [algorithm, awaited] :
+       {std::pair("ring/simple",
+                  "data in slot 0 on channel 0, flag 4294967293 expected, 4294967292 found"),
+        std::pair("ring/LL",
+                  "data in slot 0 on channel 0, flag 4294967293 expected, 1515870810 found"),
+        std::pair("ring_interpreted",
+                  "its progress on channel 0, flag 4294967293 expected, 4294967292 found"),
+        std::pair(
+            "one_shot/simple",
+            "its arrival at the barrier on channel 0, flag 4294967293 expected, 4294967292 found"),
+        std::pair("one_shot/LL", "its line on channel 0, flag 4294967293 expected, 0 found")}) {
+    KernelCase c = case_of({Collective::all_reduce, algorithm}, 4);
+    c.payload.count = {100};
+    c.launches = 1;
+    c.longest_wait = 50'000;  // turns
+    c.silent_rank = 3;
+    EXPECT_EQ(differs(c), std::string("rank 0 waited for rank 3 in step 0: ") + awaited);
   }
 }
 

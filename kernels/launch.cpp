@@ -161,8 +161,8 @@ std::string GpuCollective::tuning() const {
                      misaligned_ > 0 ? fmt::format(" misaligned={}", misaligned_) : "");
 }
 
-void GpuCollective::set_looks(std::uint32_t looks) {
-  for (const auto& part : parts_) part->job.looks = looks;
+void GpuCollective::set_longest_wait(std::chrono::nanoseconds longest) {
+  for (const auto& part : parts_) part->job.longest_wait = longest.count();
 }
 
 /// The launch begins one rank later, or ends one earlier.
@@ -272,6 +272,6 @@ void GpuCollective::queue_complaint() {
   }
 }
 
-std::string GpuCollective::complaint() const { return hang(stuck_); }
+std::string GpuCollective::complaint() const { return hang(stuck_, tuning_.slots); }
 
 }  // namespace collmark

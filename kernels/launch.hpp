@@ -10,6 +10,7 @@
 /// refused.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -65,8 +66,8 @@ class GpuCollective final : public DeviceCollective {
   [[nodiscard]] std::byte* input(int rank) const override { return reach_.inputs[at(rank)]; }
   [[nodiscard]] std::byte* output(int rank) const override { return reach_.outputs[at(rank)]; }
 
-  /// Before they give up, ranks look so often at a flag that does not come.
-  void set_looks(std::uint32_t looks);
+  /// After so long ranks give up waiting for a flag.
+  void set_longest_wait(std::chrono::nanoseconds longest);
   /// For tests: this rank, the first or the last, never takes part.
   void leave_out(int rank);
 

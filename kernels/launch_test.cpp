@@ -133,11 +133,13 @@ TEST(GpuCollective, ARankThatIsLeftOutIsWaitedForAndNamed) {
   Gpus gpus;
   for (const int absent : {0, 3}) {
     Running run(gpus, ring(4, 256));
-    run.collective.set_looks(2'000);
+    run.collective.set_longest_wait(std::chrono::milliseconds(20));
     run.collective.leave_out(absent);
+    const auto begin = std::chrono::steady_clock::now();
     run.collective.run();
     run.collective.queue_report();
     run.clock.finish();
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(20));
     ASSERT_TRUE(run.collective.gave_up());
     run.collective.queue_complaint();
     run.clock.finish();
@@ -154,8 +156,8 @@ TEST(GpuCollective, WhatSharesAWordOfGivingUpWaitsForAMissingRankOnce) {
   const GpuPlace place{.streams = {&stream}, .given_up = {word.data()}};
   GpuCollective hasty(gpus, ring(4, 256), kSmall, place);
   GpuCollective patient(gpus, ring(4, 256), kSmall, place);
-  hasty.set_looks(2'000);
-  patient.set_looks(200'000'000);  // alone it would take minutes
+  hasty.set_longest_wait(std::chrono::milliseconds(20));
+  patient.set_longest_wait(std::chrono::minutes(10));
   for (GpuCollective* one : {&hasty, &patient}) {
     one->leave_out(3);
     one->run();

@@ -66,11 +66,11 @@ template <class T>
 COLLMARK_DEVICE bool receive_word(std::uint64_t* line, std::uint32_t flag, const Patience& patience,
                                   LineData<T>* word) {
   std::uint64_t a, b;
-  const auto here = [&] {
+  const auto look = [&] {
     load_words(line, &a, &b);
-    return a >> 32 == flag && b >> 32 == flag;
+    return Found{a >> 32 == flag && b >> 32 == flag, flag_of_both(a, b, flag)};
   };
-  if (!wait_until(here, patience)) return false;
+  if (!wait_until(look, flag, patience)) return false;
   const std::uint64_t data = (a & 0xffffffff) | b << 32;
   std::memcpy(word, &data, sizeof data);
   return true;

@@ -136,9 +136,9 @@ class Links {
       const std::uint32_t n = *link.passed;
       const auto slots = static_cast<std::uint32_t>(block_.job().slots);
       if (!receives)
-        ready &= wait_for(link.head, n + 1 - slots, block_.patience(peer, step));
+        ready &= wait_for(link.head, n + 1 - slots, block_.patience(Awaited::credit, peer, step));
       else if (!kByLines || replaces_)  // else the lines tell
-        ready &= wait_for(link.tail, n + 1, block_.patience(peer, step));
+        ready &= wait_for(link.tail, n + 1, block_.patience(Awaited::data, peer, step));
       (receives ? sources()[1 + i] : destinations()[1 + i - from.count()]) = in_slot(link, n, x);
       *link.passed = counts()[i] = n + 1;
     }
@@ -169,7 +169,7 @@ class Links {
       if (kAdds<kOwn> != 0) word = word_of(own(block_.view().inputs, x), i, x.count);
       for (int s = 0; s < from.count(); ++s) {
         LineData<T> theirs;
-        const Patience patience = block_.patience(from[s], step);
+        const Patience patience = block_.patience(Awaited::data, from[s], step);
         if (!receive_word(line_at(here[s], i), flags[s], patience, &theirs)) return false;
         word = s + kAdds<kOwn> == 0 ? theirs : combined_units(what.op, word, theirs);
       }

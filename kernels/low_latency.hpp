@@ -41,7 +41,7 @@ class Inboxes {
   COLLMARK_DEVICE bool receive(int round, int sender, std::int64_t i, int step,
                                LineData<T>* word) const {
     return receive_word(line_at(lines(block_.rank(), round, sender), i), epoch_,
-                        block_.patience(sender, step), word);
+                        block_.patience(Awaited::line, sender, step), word);
   }
   /// The end of the launch, of all threads: the next one has the next epoch.
   COLLMARK_DEVICE void close() const {

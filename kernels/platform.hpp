@@ -23,7 +23,9 @@
 ///   to_bits(x), from_bits(n)             f32 and f64 as integers
 ///   half_to_float(n), float_to_half(x)   IEEE 754 binary16, to nearest even; no NaN goes in
 ///   quotient(a, b)                       to nearest even
-///   stay(what)                           between two looks at a flag that is not there yet
+///   nanoseconds()                        of a clock that runs as long as the launch does
+///   kLooksPerReading                     so many looks at a flag for each look at the clock
+///   stay(wait)                           between two looks at a flag that is not there yet
 ///   progress()                           a wait is over; tells the CPU's deadlock detector
 ///   note_pass(loads, stores)             bytes, by one thread of the block: for what watches on the CPU
 ///   notes_transfers()                    false where nobody asks, as in all launches that are timed

@@ -27,7 +27,7 @@ from mutant_build import QuickBuild
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = "kernels_probe_test"
 DEVICE_CODE = "kernels_of_f32.cpp"  # all of the program's: host code knows only the structs of these headers
-TESTS = ("Probe.OnFibers:Probe.AProgram*", "Probe.OnThreads")
+TESTS = ("Probe.OnFibers*:Probe.AProgram*", "Probe.OnThreads*")
 # What a run says, by the first words that are found in it.
 WORDS = {
     "ThreadSanitizer: data race": "race",

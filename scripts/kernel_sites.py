@@ -29,8 +29,21 @@ RELAXED_STORE = (
     "std::atomic_ref(*word).store(value, std::memory_order_relaxed); }"
 )
 RELAXED_WAIT = (
-    "[&](std::uint32_t* flag, std::uint32_t value, const Patience& w) { "
-    "return wait_until([=] { return reached(load_relaxed(flag), value); }, w); }"
+    "[&](std::uint32_t* flag, std::uint32_t value, const Patience& w) { return wait_until([=] { "
+    "const auto now = load_relaxed(flag); return Found{reached(now, value), now}; }, value, w); }"
+)
+# In place of one store of 8 bytes: the flag, and its data when others have had a turn.
+IN_HALVES = (
+    "  auto* const halves = reinterpret_cast<std::uint32_t*>(&line[0]);\n"
+    "  std::atomic_ref(halves[1]).store(static_cast<std::uint32_t>(a >> 32), std::memory_order_relaxed);\n"
+    "  grid::at_flag(&halves[0], kFlagScope);\n"
+    "  std::atomic_ref(halves[0]).store(static_cast<std::uint32_t>(a), std::memory_order_relaxed);\n"
+)
+# As if the flags of two peers were parts of one word: who stores his own stores what he read of the other's.
+IN_ONE_WORD = (
+    "std::uint32_t* const word = &view_.arrived[peer][line + rank_ / 2 * 2]; "
+    "std::uint32_t flags[2] = {load_relaxed(&word[0]), load_relaxed(&word[1])}; flags[rank_ % 2] = now; "
+    "store_release(&word[0], flags[0]); store_release(&word[1], flags[1]);"
 )
 
 
@@ -75,7 +88,20 @@ BY_HAND = [
     Fault("in place, lines come down only into what has been read", "kernels/links.hpp", " || replaces_", ""),
     Fault("both flags of a hop's line count", "kernels/hop.hpp", " && b >> 32 == n", ""),
     Fault("the first flag of a hop's line counts", "kernels/hop.hpp", "a >> 32 == n && ", ""),
-    Fault("a hop's word carries its flag", "kernels/hop.hpp", "return word >> 32 == n;", "return true;"),
+    Fault("a hop's word carries its flag", "kernels/hop.hpp", "Found{flag == n, flag}", "Found{true, flag}"),
+    Fault(
+        "a word of a line is stored whole",
+        CPU,
+        "  std::atomic_ref(line[0]).store(a, std::memory_order_relaxed);\n",
+        IN_HALVES,
+    ),
+    Fault(
+        "each peer's flag is a word of its own",
+        "kernels/block.hpp",
+        "store_release(&view_.arrived[peer][line + rank_], now);",
+        IN_ONE_WORD,
+    ),
+    Fault("every wait has an end", "kernels/flag.hpp", "return give_up(w, wait), false;", "found = look();"),
     Fault("epochs alternate between two inboxes", "kernels/low_latency.hpp", "= epoch_ & 1;", "= 0;"),
     Fault(
         "epochs are kept",

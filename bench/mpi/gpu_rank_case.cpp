@@ -65,7 +65,7 @@ class GpuRankCase {
     peers_.together([this] { require_memory(case_, peers_.rank(), gpus_[0]); });
     collective_.emplace(gpus_, peers_, task, case_.tuning);
     const HostPatience patience{.timeout = context_.timeout};
-    collective_->set_looks(patience.looks());
+    collective_->set_longest_wait(patience.longest_wait());
     peers_.together([&] {
       operation_.emplace(*collective_,
                          DeviceOperation::What{.payload = task.payload,

@@ -39,8 +39,9 @@ struct Fiber {
   std::unique_ptr<Stack> stack = std::make_unique<Stack>();
   std::unique_ptr<StackSwitch> place;
   void* tsan = nullptr;
-  void* asan = nullptr;         // its fake stack while it is not running
-  const char* waits = nullptr;  // for what, at its last look
+  void* asan = nullptr;            // its fake stack while it is not running
+  const char* waits = nullptr;     // for what, at its last look ...
+  const FlagWait* wait = nullptr;  // ... or for what flag
   bool parked = false, ended = false;
   Fiber* next_parked = nullptr;
 };
@@ -88,6 +89,12 @@ class SeenWords {
   std::vector<Word> words_;
 };
 
+std::string words(const FlagWait& w) {
+  return "rank " + std::to_string(w.peer) + " in step " + std::to_string(w.step) + ": " +
+         name(w.what) + ", flag " + std::to_string(w.expected) + " expected, " +
+         std::to_string(w.found) + " found";
+}
+
 class Scheduler;
 thread_local Scheduler* running = nullptr;
 
@@ -128,6 +135,15 @@ class Scheduler {
     to_main();
     now_->waits = nullptr;
   }
+
+  void yields(const FlagWait& wait) {
+    now_->wait = &wait;
+    to_main();
+    now_->wait = nullptr;
+  }
+
+  [[nodiscard]] Clock clock() const { return launch_.clock; }
+  [[nodiscard]] std::uint64_t turns() const { return result_.report.switches; }
 
   void at_flag(const void* word, Scope scope) {
     ++result_.report.accesses;
@@ -244,8 +260,9 @@ class Scheduler {
       text += "; " + std::to_string(launch_.blocks - next_block_) + " blocks never started";
     std::vector<std::string> told;
     for (const auto& f : fibers_) {
-      if (f->ended || f->waits == nullptr) continue;
-      std::string line = "block " + std::to_string(f->lane->index.block) + " waits for " + f->waits;
+      if (f->ended || (f->waits == nullptr && f->wait == nullptr)) continue;
+      std::string line = "block " + std::to_string(f->lane->index.block) + " waits for " +
+                         (f->wait != nullptr ? words(*f->wait) : f->waits);
       if (std::find(told.begin(), told.end(), line) == told.end()) told.push_back(std::move(line));
     }
     for (std::size_t i = 0; i < std::min(kMost, told.size()); ++i) text += "; " + told[i];
@@ -281,6 +298,9 @@ FiberRun run_fibers(const Launch& launch, const std::vector<std::unique_ptr<Lane
 
 bool in_fiber() { return running != nullptr; }
 void fiber_yields(const char* what) { running->yields(what); }
+void fiber_yields(const FlagWait& wait) { running->yields(wait); }
+Clock fiber_clock() { return running->clock(); }
+std::int64_t fiber_turns() { return static_cast<std::int64_t>(running->turns()); }
 void fiber_at_flag(const void* word, Scope scope) {
   if (running != nullptr) running->at_flag(word, scope);
 }

@@ -26,8 +26,12 @@ struct FiberRun {
 // Of the fiber that runs; nothing happens where none does.
 [[nodiscard]] bool in_fiber();
 void fiber_yields(const char* what);
+void fiber_yields(const FlagWait& wait);
 void fiber_at_flag(const void* word, Scope scope);
 void fiber_progress();
+// Of the run.
+[[nodiscard]] Clock fiber_clock();
+[[nodiscard]] std::int64_t fiber_turns();
 /// Off the list of those who can run, until fiber_wakes().
 void fiber_parks(Meeting& meeting);
 void fiber_wakes(Meeting& meeting);

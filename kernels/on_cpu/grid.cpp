@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
 #include "kernels/on_cpu/fibers.hpp"
@@ -137,6 +138,18 @@ void pause_lane(const char* what) {
     fiber_yields(what);
   else
     sched_yield();
+}
+
+void pause_lane(const FlagWait& wait) {
+  if (in_fiber())
+    fiber_yields(wait);
+  else
+    sched_yield();
+}
+
+std::int64_t nanoseconds() {
+  if (in_fiber() && fiber_clock() == Clock::turns) return fiber_turns();
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 void progress() { fiber_progress(); }

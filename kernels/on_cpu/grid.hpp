@@ -15,9 +15,13 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/flag_wait.hpp"
+
 namespace collmark::grid {
 
 enum class Engine { threads, fibers };
+/// What nanoseconds() counts. Turns repeat by their seed; the steady clock ends a wait when whoever waits outside would.
+enum class Clock { turns, steady };
 
 struct Launch {
   int blocks = 1;
@@ -31,6 +35,7 @@ struct Launch {
   std::uint64_t patience = 4096;  // looks in vain by every fiber on average, then it is a deadlock
   std::uint64_t gives_way_after =
       0;  // so many such looks each time, to other processes, which may end the wait; 0: never
+  Clock clock = Clock::turns;  // a thread's is always steady
   int blocks_per_rank = 0;  // then a word that two ranks share must be accessed with system scope
 };
 
@@ -79,6 +84,9 @@ enum class Scope { device, system };
 void at_flag(const void* word, Scope scope);
 /// Between two looks at a flag that is not there yet. `what` stays valid until the wait is over.
 void pause_lane(const char* what);
+void pause_lane(const FlagWait& wait);
+/// Since some moment.
+[[nodiscard]] std::int64_t nanoseconds();
 /// Something that others may wait for was done, or a wait is over.
 void progress();
 

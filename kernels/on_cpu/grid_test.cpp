@@ -111,6 +111,38 @@ TEST(Fibers, ADeadlockIsToldWithWhoWaitsForWhat) {
       "block 1");
 }
 
+TEST(Fibers, ADeadlockIsToldWithTheFlagsThatDidNotCome) {
+  const std::string said = fault_of({.blocks = 2, .lanes = 1}, [] {
+    const int me = index().block;
+    const FlagWait wait{.what = me == 0 ? Awaited::data : Awaited::credit,
+                        .rank = me,
+                        .peer = 1 - me,
+                        .step = 2,
+                        .expected = 6,
+                        .found = 5};
+    while (true) pause_lane(wait);
+  });
+  EXPECT_EQ(said,
+            "seed 1: deadlock; block 0 waits for rank 1 in step 2: data, flag 6 expected, 5 found; "
+            "block 1 waits for rank 0 in step 2: a credit, flag 6 expected, 5 found");
+}
+
+TEST(Fibers, TimeIsCountedInTurnsThatRepeatByTheirSeed) {
+  const auto end_of = [](Clock clock) {
+    std::int64_t time = 0;
+    run({.blocks = 2, .lanes = 2, .seed = 3, .clock = clock}, [&] {
+      std::uint32_t flag = 0;
+      for (int i = 0; i < 100; ++i) at_flag(&flag, Scope::system);
+      time = nanoseconds();
+    });
+    return time;
+  };
+  EXPECT_EQ(end_of(Clock::turns), end_of(Clock::turns));
+  EXPECT_LT(end_of(Clock::turns), 1000);
+  const std::int64_t first = end_of(Clock::steady);
+  EXPECT_LT(first, end_of(Clock::steady));
+}
+
 TEST(Fibers, ABarrierThatCannotFillIsADeadlock) {
   const std::string said = fault_of({.lanes = 4}, [] {
     if (index().lane > 0) block_barrier();

@@ -52,6 +52,38 @@ std::string misjudged(grid::Engine engine, std::uint64_t seed) {
   return verdict.wrong == kLanes && verdict.first == kCount - kLanes ? "" : "the verdict differs";
 }
 
+/// What those say who wait for a rank that never comes.
+std::string without_a_rank(const NamedKernel& kernel, grid::Engine engine) {
+  const bool by_turns = engine == grid::Engine::fibers;
+  return differs({.kernel = kernel,
+                  .ranks = 4,
+                  .payload = {.count = {163}},
+                  .channels = 1,
+                  .lanes = 4,
+                  .slot_elements = 16,
+                  .launches = 1,
+                  .engine = engine,
+                  .longest_wait = by_turns ? 50'000 : 200'000'000,
+                  .silent_rank = 3});
+}
+const std::vector<NamedKernel> kOfEachKindOfWait{{C::all_reduce, "ring/simple"},
+                                                 {C::all_reduce, "ring/LL"},
+                                                 {C::all_reduce, "one_shot/simple"},
+                                                 {C::all_reduce, "one_shot/LL"},
+                                                 {C::all_reduce, "ring_interpreted"}};
+
+TEST(Probe, OnFibersARankThatNeverComesIsNamed) {
+  for (const NamedKernel& kernel : kOfEachKindOfWait)
+    ASSERT_NE(without_a_rank(kernel, grid::Engine::fibers).find("for rank 3"), std::string::npos)
+        << kernel.algorithm;
+}
+
+TEST(Probe, OnThreadsARankThatNeverComesIsNamed) {
+  for (const NamedKernel& kernel : kOfEachKindOfWait)
+    ASSERT_NE(without_a_rank(kernel, grid::Engine::threads).find("for rank 3"), std::string::npos)
+        << kernel.algorithm;
+}
+
 TEST(Probe, OnFibers) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed)
     for (const NamedKernel& kernel : kKernels) {

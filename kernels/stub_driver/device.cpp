@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <utility>
 
 #include "kernels/job.hpp"
 #include "kernels/on_cpu/grid.hpp"
@@ -14,9 +15,10 @@ namespace {
 
 constexpr std::size_t kAlignment = 256;       // of cuMemAlloc
 constexpr std::uint64_t kEndless = 1U << 30;  // as on a GPU, ranks give up by themselves or never
-constexpr std::uint64_t kBusyLooks = 32;      // of every fiber, before other processes get the core
-constexpr int kSlowly = 1000;                 // times as long
-constexpr int kGarbage = 0xA5;                // what fresh memory holds: nobody may rely on zeros
+constexpr std::uint64_t kBusyLooks =
+    32;                         // of every fiber, before its peers' processes get the core
+constexpr int kSlowly = 1000;   // times as long
+constexpr int kGarbage = 0xA5;  // what fresh memory holds: nobody may rely on zeros
 
 // Where the lane that runs on this thread counts: what its device's kernels see as collmark_transfer_counts.
 thread_local TransferCounts counted_in{nullptr, 0};
@@ -199,9 +201,9 @@ void Machine::transfer(const MovedPart& part) {
 /// each lane is a thread. Kernels of other processes may be waited for too.
 void Machine::run(const CpuKernel& kernel, Shape shape, const void* argument,
                   const TransferCounts& counts) {
-  const auto devices = [this] {
+  const auto [devices, has_peers] = [this] {
     const std::lock_guard lock(mutex_);
-    return used_.size();
+    return std::pair(used_.size(), !opened_.empty());
   }();
   counted_in = counts;  // for fibers, which share this thread's
   try {
@@ -210,7 +212,8 @@ void Machine::run(const CpuKernel& kernel, Shape shape, const void* argument,
                      .engine = devices == 1 ? grid::Engine::fibers : grid::Engine::threads,
                      .seed = seed_.fetch_add(1),
                      .patience = kEndless,
-                     .gives_way_after = kBusyLooks},
+                     .gives_way_after = has_peers ? kBusyLooks : 0,
+                     .clock = grid::Clock::steady},
                     [&] {
                       if (counted_in.elements != counts.elements) counted_in = counts;
                       kernel.run(argument);

@@ -193,8 +193,9 @@ class Faults(CudaTest):
             "ring/simple"
         ]  # one thread a rank gives up sooner
         ((row,), done) = self.run_sweep(*one, "--timeout", "0.1", code=7, COLLMARK_TEST_ABSENT_RANK="2")
-        self.assertEqual(row["reason"], "timed out: rank 0 waited for rank 2 in step 0")
-        self.assertIn("rank 0 waited for rank 2 in step 0", done.stderr)
+        who = "rank 0 waited for rank 2 in step 0: data in slot 0 on channel 0, flag 1 expected, 0 found"
+        self.assertEqual(row["reason"], f"timed out: {who}")
+        self.assertIn(who, done.stderr)
 
     def test_a_kernel_that_never_ends_is_left_behind(self):
         ((row,), _) = self.run_sweep(*ONE, "--timeout", "0.1", code=7, fault="hang@4")

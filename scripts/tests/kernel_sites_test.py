@@ -55,7 +55,9 @@ class OfAMadeUpSource(unittest.TestCase):
         self.assertTrue(
             self.line_with("4 store_release relaxed").endswith("memory_order_relaxed); }(&there[peer(a, b)], now);")
         )
-        self.assertIn("reached(load_relaxed(flag), value)", self.line_with("5 wait_for relaxed"))
+        self.assertIn(
+            "now = load_relaxed(flag); return Found{reached(now, value), now}", self.line_with("5 wait_for relaxed")
+        )
         self.assertTrue(
             self.line_with("5 wait_for relaxed").endswith("(&here[f(x)], now, patience(peer, step))) seen = false;")
         )
