@@ -63,10 +63,15 @@ class Desk {
     over_ = true;
     changed_.notify_all();
     if (order_) return false;
-    const bool had_failed = failure_.has_value();
     changed_.wait(lock, [this] { return ended_ || hung_; });
-    if (hung_ && !had_failed) say(fmt::format("collmark: {}\n", failure_->what));
     return ended_;
+  }
+
+  /// After close().
+  void throw_failure_of_all() {
+    std::unique_lock lock(mutex_);
+    if (failure_ && failure_->kind == ErrorKind::timed_out) await_others(lock, others_->ranks());
+    throw_failure();
   }
 
   // --- of the thread that speaks MPI
@@ -182,6 +187,11 @@ class JoinedJob final : public MpiLaunch {
 
   ~JoinedJob() override { part(); }
 
+  void end() override {
+    part();
+    desk_->throw_failure_of_all();
+  }
+
   [[nodiscard]] MpiAnswer carry_out(const MpiOrder& order) override {
     return desk_->carry_out(order);
   }
@@ -189,6 +199,7 @@ class JoinedJob final : public MpiLaunch {
 
  private:
   void part() {
+    if (!thread_.joinable()) return;
     if (desk_->close())
       thread_.join();
     else

@@ -30,6 +30,7 @@ class LastWords {
     const auto r = static_cast<std::size_t>(rank);
     return r < heard_.size() && heard_[r] != 0;
   }
+  [[nodiscard]] int ranks() const { return static_cast<int>(heard_.size()); }
   /// Empty: it has said nothing yet, or is not heard.
   [[nodiscard]] std::optional<RankFailure> of(int rank) const;
 
