@@ -1,5 +1,6 @@
 """What remains of a sweep over MPI when a rank or the sweep itself is killed, hangs or is interrupted."""
 
+import os
 import signal
 import unittest
 
@@ -103,6 +104,19 @@ class Failing(MpiSweep):
                 self.assertEqual(len(rows_of(self.csv)), 2)
                 self.csv.unlink()
                 self.assert_nobody_left()
+
+    def test_a_rank_that_is_none_of_the_case_and_keeps_it_from_beginning_is_named(self):
+        """All ranks of a job that was joined take part in forming the group of some."""
+        if not is_open_mpi():
+            self.skipTest("the test finds ranks by Open MPI's variables")
+        sweep = self.start(MPIRUN, "-n", "3", PROGRAM, "sweep", *ENDLESS, "--timeout", "1", "--csv", self.csv)
+        self.wait_for_rows(2)
+        os.kill(self.process_of_rank(2), signal.SIGSTOP)
+        _, said = sweep.communicate(timeout=60)
+        self.assertEqual(sweep.returncode, 7, said)
+        reason = rows_of(self.csv)[-1]["reason"]
+        self.assertRegex(reason, r"rank [01] has waited 1 s for [^;]*; rank 2 had said nothing \S+ s later$")
+        self.assert_nobody_left()
 
     def test_an_interrupt_keeps_finished_rows_and_resume_finishes_the_rest(self):
         for number in (signal.SIGINT, signal.SIGTERM):
