@@ -105,6 +105,14 @@ class Failing(MpiSweep):
                 self.csv.unlink()
                 self.assert_nobody_left()
 
+    def test_the_links_of_the_models_may_take_longer_than_any_single_wait(self):
+        """14 round trips of 2 messages of 80 ms are 2.2 s, and rank 2 waits for their end."""
+        done = self.sweep(*QUICK, "--ranks", 3, "--algorithm", "ring", "--timeout", 1, "--csv", self.csv,
+                          "--launcher-args", preloaded(), COLLMARK_TEST_SLOW_MS="80")  # fmt: skip
+        self.assert_exit(done, 0)
+        for row in rows_of(self.csv):
+            self.assertGreater(float(row["model_us"]), 0)
+
     def test_a_rank_that_is_none_of_the_case_and_keeps_it_from_beginning_is_named(self):
         """All ranks of a job that was joined take part in forming the group of some."""
         if not is_open_mpi():
