@@ -93,6 +93,9 @@ class Backend {
   /// Runs one case in a fresh launch. Whatever concerns this case alone is in the result; throws
   /// only what ends the whole run: Error{timed_out, lost, interrupted}.
   [[nodiscard]] virtual CaseResult run(const Case& c) = 0;
+  /// No case follows. Backends whose ranks end with each case have nothing to do.
+  ///   Throws   Error{timed_out, lost, interrupted} if ranks do not end
+  virtual void end() {}
   /// From another thread: the case that runs ends with Error{interrupted}.
   virtual void interrupt() noexcept = 0;
 };

@@ -26,6 +26,7 @@ class GpuProcessesBackend : public Backend {
   [[nodiscard]] std::vector<std::string> devices() const override { return devices_; }
   void begin_launch(int ranks) override;
   [[nodiscard]] CaseResult run(const Case& c) override;
+  void end() override { job_.end(); }
   void interrupt() noexcept override { job_.interrupt(); }
 
  private:

@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -88,9 +89,9 @@ LinkTable core_links(const LinkFlags& flags) {
                 "this process may use one core only: there is no link to measure");
   require_memory(flags, size, host.cores.size());
   LinkTable links{.backend = "threads",
-                  .kind = "core",
-                  .copied = size,
-                  .pairs = measure_links(host.cores, size)};
+              .kind = "core",
+              .copied = size,
+              .pairs = measure_links(host.cores, size)};
   for (PairLink& l : links.pairs) l.first_host = l.second_host = host.name;
   return links;
 }
@@ -104,7 +105,22 @@ int ranks_of_job(const LinkFlags& flags) {
   return std::max(2, static_cast<int>(this_host().cores.size()));
 }
 
-LinkTable rank_links(const LinkFlags& flags, MpiBackend& mpi) {
+/// What was measured, and how the ranks that measured it failed to end; null if they did not.
+struct Measured {
+  LinkTable links;
+  std::exception_ptr end = nullptr;
+};
+
+std::exception_ptr end_of(MpiBackend& mpi) {
+  try {
+    mpi.end();
+    return nullptr;
+  } catch (const Error&) {
+    return std::current_exception();
+  }
+}
+
+Measured rank_links(const LinkFlags& flags, MpiBackend& mpi) {
   const Bytes size = size_from(flags, "1M");
   const int ranks = ranks_of_job(flags);
   if (ranks < 2) throw Error(ErrorKind::incomparable, "one rank has no links");
@@ -114,8 +130,9 @@ LinkTable rank_links(const LinkFlags& flags, MpiBackend& mpi) {
     require_memory(flags, size, static_cast<std::size_t>(ranks));
   const InterruptListener listener([&] { mpi.interrupt(); });
   mpi.begin_launch(ranks);
-  return {
+  LinkTable links{
       .backend = "mpi", .kind = "rank", .copied = size, .pairs = mpi.measure_links(ranks, size)};
+  return {std::move(links), end_of(mpi)};
 }
 
 /// A launch is short beside a copy of 64 MiB.
@@ -126,13 +143,13 @@ LinkTable gpu_links(const LinkFlags& flags, std::unique_ptr<Gpus> gpus) {
   const std::string host = this_host().name;
   try {
     LinkTable links{.backend = "cuda",
-                    .kind = "GPU",
-                    .copied = size,
-                    .pairs = measure_gpu_links(
-                        *gpus, {.size = size,
-                                .patience = {.timeout = std::chrono::seconds(flags.timeout),
-                                             .interrupted = &interrupted},
-                                .spoils = test_hooks_from_environment().corrupt_rank.has_value()})};
+                .kind = "GPU",
+                .copied = size,
+                .pairs = measure_gpu_links(
+                    *gpus, {.size = size,
+                            .patience = {.timeout = std::chrono::seconds(flags.timeout),
+                                         .interrupted = &interrupted},
+                            .spoils = test_hooks_from_environment().corrupt_rank.has_value()})};
     for (PairLink& l : links.pairs) l.first_host = l.second_host = host;
     if (gpus->size() == 1)
       say("collmark: cuda: one GPU: no link between GPUs to measure, only within it\n");
@@ -147,14 +164,14 @@ LinkTable gpu_links(const LinkFlags& flags, std::unique_ptr<Gpus> gpus) {
 }
 
 /// Empty, and the reason said, if the backend is absent.
-std::optional<LinkTable> links_of(const std::string& name, const LinkFlags& flags) {
-  if (name == "threads") return core_links(flags);
+std::optional<Measured> links_of(const std::string& name, const LinkFlags& flags) {
+  if (name == "threads") return Measured{core_links(flags)};
   const BackendOptions options{.timeout = std::chrono::seconds(flags.timeout),
                                .hostfile = flags.hostfile,
                                .launcher_arguments = flags.launcher_arguments};
   std::string reason = "this version measures the links of threads, mpi and cuda only";
   try {
-    if (name == "cuda") return gpu_links(flags, std::make_unique<Gpus>());
+    if (name == "cuda") return Measured{gpu_links(flags, std::make_unique<Gpus>())};
     const std::unique_ptr<Backend> backend = make_backend(name, options);
     if (!backend->availability().here)
       reason = backend->availability().reason;
@@ -177,8 +194,12 @@ int measure_and_write(const LinkFlags& flags, const std::vector<std::string>& as
   std::optional<LinkCsv> csv;
   if (!flags.csv.empty()) csv.emplace(flags.csv);
   std::vector<LinkTable> all;
+  std::exception_ptr end;
   for (const std::string& name : asked)
-    if (std::optional<LinkTable> links = links_of(name, flags)) all.push_back(std::move(*links));
+    if (std::optional<Measured> measured = links_of(name, flags)) {
+      all.push_back(std::move(measured->links));
+      if (measured->end) end = measured->end;
+    }
   const bool absent = all.size() < asked.size();
   const int status = absent && !flags.allow_missing ? exit_code(ErrorKind::absent) : 0;
   if (all.empty()) return status;
@@ -186,9 +207,9 @@ int measure_and_write(const LinkFlags& flags, const std::vector<std::string>& as
   if (flags.json) {
     put(json_text(link_document(all)));
   } else {
-    for (const LinkTable& links : all)
-      put((&links == &all.front() ? "" : "\n") + link_table(links));
+    for (const LinkTable& links : all) put((&links == &all.front() ? "" : "\n") + link_table(links));
   }
+  if (end) std::rethrow_exception(end);
   return status;
 }
 

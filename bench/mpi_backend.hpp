@@ -23,6 +23,7 @@ class MpiBackend : public Backend {
   [[nodiscard]] CaseResult run(const Case& c) override { return job_.run(c); }
   /// Between all pairs of ranks [0, ranks), as many as begin_launch() was told.  Throws as MpiJob::carry_out.
   [[nodiscard]] std::vector<PairLink> measure_links(int ranks, Bytes copied);
+  void end() override { job_.end(); }
   void interrupt() noexcept override { job_.interrupt(); }
 
  private:

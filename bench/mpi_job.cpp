@@ -32,6 +32,7 @@ MpiJob::MpiJob(const BackendOptions& options) : options_(options), joined_(joins
 
 void MpiJob::begin_launch(int ranks) {
   if (joined_) return;  // nobody can start its processes anew
+  end();
   ranks_ = ranks;
   const std::lock_guard lock(mutex_);
   launch_.reset();
@@ -73,6 +74,10 @@ CaseResult MpiJob::run(const MpiOrder& order) {
     return {.status = Status::skipped, .reason = e.what(), .algorithm = case_of(order)->algorithm};
   }
   return std::get<CaseResult>(launch_->carry_out(order));
+}
+
+void MpiJob::end() {
+  if (launch_) launch_->end();
 }
 
 void MpiJob::interrupt() noexcept {

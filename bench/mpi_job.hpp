@@ -19,12 +19,14 @@ class MpiJob {
   [[nodiscard]] bool joined() const { return joined_; }
   /// As begin_launch() was told; of a job that was joined, all.
   [[nodiscard]] int ranks() const { return ranks_; }
-  /// Fresh processes when the next order comes, if nobody else has started them.
+  /// Fresh processes when the next order comes, if nobody else has started them.  Throws as end(), of those before.
   void begin_launch(int ranks);
   /// Throws as MpiLaunch::carry_out, and Error{absent} if the ranks do not come.
   [[nodiscard]] MpiAnswer carry_out(const MpiOrder& order);
   /// Of a case: ranks that do not come are a skipped row, and the backend is absent from then on.
   [[nodiscard]] CaseResult run(const MpiOrder& order);
+  /// Throws as MpiLaunch::end.
+  void end();
   void interrupt() noexcept;
 
  private:

@@ -68,6 +68,9 @@ class MpiLaunch {
   virtual ~MpiLaunch() = default;
   /// Throws Error{timed_out, lost, interrupted}; after that the launch is of no more use.
   [[nodiscard]] virtual MpiAnswer carry_out(const MpiOrder& order) = 0;
+  /// No more orders: returns when the ranks have left MPI, and need not be called for a launch that has failed.
+  ///   Throws   Error{timed_out, lost, interrupted} that names who has not, where that is known
+  virtual void end() = 0;
   /// From another thread: carry_out() ends, now or when it is called next.
   virtual void interrupt() noexcept = 0;
 };

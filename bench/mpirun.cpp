@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "bench/allocation.hpp"
 #include "bench/on_path.hpp"
 #include "collectives/error.hpp"
 
@@ -77,11 +78,11 @@ Mpirun asked(const std::string& path) {
 }  // namespace
 
 bool ranks_may_be_elsewhere(const std::string& hostfile) {
-  constexpr std::array kSaysSo{"OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile",
-                               "SLURM_JOB_NODELIST", "PBS_NODEFILE", "LSB_HOSTS"};
-  return !hostfile.empty() || std::any_of(kSaysSo.begin(), kSaysSo.end(), [](const char* variable) {
+  constexpr std::array kSaysSo{"OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile"};
+  const bool named = std::any_of(kSaysSo.begin(), kSaysSo.end(), [](const char* variable) {
     return std::getenv(variable) != nullptr;
   });
+  return !hostfile.empty() || named || allocation_reaches_elsewhere();
 }
 
 Mpirun find_mpirun(std::string_view library) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -10,6 +11,7 @@
 #include "bench/order_json.hpp"
 #include "bench/output.hpp"
 #include "bench/test_hooks.hpp"
+#include "topologies/host.hpp"
 
 namespace collmark {
 namespace {
@@ -18,10 +20,12 @@ using Json = nlohmann::json;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds kLook{50};        // how late an interrupt may be seen
-constexpr milliseconds kStart{120'000};  // for a launch
-constexpr milliseconds kLater{2'000};    // and so long for a rank to say first that it took longer
-constexpr milliseconds kFarewell{10'000};  // for ranks to end by themselves
+constexpr milliseconds kLook{50};         // how late an interrupt may be seen
+constexpr milliseconds kStart{120'000};   // for a launch
+constexpr milliseconds kLater{2'000};     // and so long for a rank to say first that it took longer
+constexpr milliseconds kFarewell{5'000};  // for ranks to end by themselves, and ...
+constexpr int kFarewells = 3;  // ... so many timeouts: what they wait in is bounded by one
+constexpr const char* kWell = "exit code 0";
 constexpr milliseconds kLost{3'000};       // for mpirun to say that one is lost
 constexpr std::size_t kRemembered = 4096;  // bytes of stderr
 
@@ -29,6 +33,10 @@ RankFailure failure_from(const Json& json) {
   return {.kind = static_cast<ErrorKind>(json.at("kind").get<int>()),
           .rank = json.at("rank").get<int>(),
           .what = json.at("what").get<std::string>()};
+}
+
+milliseconds farewell_of(const MpiJobOptions& options) {
+  return kFarewell + kFarewells * options.timeout;
 }
 
 /// Where each rank runs; empty if rank 0 has not said so.
@@ -76,14 +84,54 @@ MpiAnswer MpirunLaunch::carry_out(const MpiOrder& order) {
   return answer_from_json(answer("result", std::nullopt));
 }
 
+/// Whether mpirun is still there decides, not its streams: what a rank has started may hold those open.
+void MpirunLaunch::end() {
+  if (broken_) return;
+  ranks_ = static_cast<int>(processes_.size());
+  mpirun_.close_input();
+  const auto until = steady_clock::now() + farewell_of(options_);
+  while (!mpirun_.ended_within(kLook)) {
+    require_no_interrupt();
+    hear_failures(milliseconds{0});
+    if (steady_clock::now() > until) outstayed();
+  }
+  hear_failures(kLook);
+  if (mpirun_.ending() != kWell) lost();
+  broken_ = true;
+}
+
+/// All that has been said.
+void MpirunLaunch::hear_failures(milliseconds wait) {
+  while (const auto line = mpirun_.next_line(wait))
+    if (const auto said = message_of(*line); said && said->contains("failure"))
+      fail(failure_from(said->at("failure")));
+}
+
+/// Whether a rank is still there is known of those on this host.
+void MpirunLaunch::outstayed() {
+  broken_ = true;
+  const std::string here = this_host().name;
+  std::vector<std::string> who;
+  for (std::size_t r = 0; r < processes_.size(); ++r)
+    if (processes_[r].host == here && kill(processes_[r].pid, 0) == 0)
+      who.push_back(fmt::format("rank {}", r));
+  throw Error(ErrorKind::timed_out,
+              fmt::format("{} had not ended {} s after the last order",
+                          who.empty() ? "mpirun" : fmt::format("{}", fmt::join(who, ", ")),
+                          static_cast<double>(farewell_of(options_).count()) / 1000.0));
+}
+
+void MpirunLaunch::require_no_interrupt() {
+  if (!interrupted_.load(std::memory_order_relaxed)) return;
+  broken_ = true;
+  throw Error(ErrorKind::interrupted, "interrupted");
+}
+
 /// The next message that carries `key`.
 Json MpirunLaunch::answer(const char* key, std::optional<milliseconds> limit) {
   const auto begin = steady_clock::now();
   while (true) {
-    if (interrupted_.load(std::memory_order_relaxed)) {
-      broken_ = true;
-      throw Error(ErrorKind::interrupted, "interrupted");
-    }
+    require_no_interrupt();
     if (const auto found = message(kLook)) {
       if (found->contains("failure")) fail(failure_from(found->at("failure")));
       if (found->contains(key)) return found->at(key);
@@ -97,15 +145,18 @@ Json MpirunLaunch::answer(const char* key, std::optional<milliseconds> limit) {
   }
 }
 
-/// Of one line; empty too if it is not one of ours.
 std::optional<Json> MpirunLaunch::message(milliseconds wait) {
   const auto line = mpirun_.next_line(wait);
-  if (!line) return std::nullopt;
-  if (line->from == ChildProcess::From::out && line->text.starts_with('{')) {
-    Json json = Json::parse(line->text, nullptr, false);
+  return line ? message_of(*line) : std::nullopt;
+}
+
+/// Empty if it is not one of ours.
+std::optional<Json> MpirunLaunch::message_of(const ChildProcess::Line& line) {
+  if (line.from == ChildProcess::From::out && line.text.starts_with('{')) {
+    Json json = Json::parse(line.text, nullptr, false);
     if (json.is_object()) return json;
   }
-  hear(line->text);
+  hear(line.text);
   return std::nullopt;
 }
 

@@ -26,17 +26,22 @@ class MpirunLaunch final : public MpiLaunch {
   ///   Throws   Error{absent} if they do not come, with mpirun's own words; Error{interrupted}.
   MpirunLaunch(const ChildCommand& command, const MpiJobOptions& options,
                const std::atomic<bool>& interrupted);
-  /// Lets the ranks end by themselves, if they can.
+  /// Without end(): lets the ranks end by themselves, if they can.
   ~MpirunLaunch() override;
 
   [[nodiscard]] MpiAnswer carry_out(const MpiOrder& order) override;
+  void end() override;
   void interrupt() noexcept override {}  // `interrupted` says it
 
  private:
   [[nodiscard]] nlohmann::json answer(const char* key,
                                       std::optional<std::chrono::milliseconds> limit);
   [[nodiscard]] std::optional<nlohmann::json> message(std::chrono::milliseconds wait);
+  [[nodiscard]] std::optional<nlohmann::json> message_of(const ChildProcess::Line& line);
+  void hear_failures(std::chrono::milliseconds wait);
+  void require_no_interrupt();
   void hear(const std::string& line);
+  [[noreturn]] void outstayed();
   [[noreturn]] void fail(const RankFailure& first);
   [[noreturn]] void lost();
 
@@ -45,8 +50,8 @@ class MpirunLaunch final : public MpiLaunch {
   std::string heard_;                   // the last of what came on stderr
   int ranks_ = 0;                       // of the order that runs
   std::vector<RankProcess> processes_;  // [rank]
-  bool broken_ = false;
-  bool hung_ = false;  // a rank has said so
+  bool broken_ = false;                 // or at its end: of no more use
+  bool hung_ = false;                   // a rank has said so
   ChildProcess mpirun_;
 };
 

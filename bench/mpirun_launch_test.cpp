@@ -29,6 +29,7 @@ class Script {
     c.ranks = 3;
     return std::get<CaseResult>(launch_.carry_out(c));
   }
+  void end() { launch_.end(); }
   void interrupt() { interrupted_ = true; }
 
  private:
@@ -115,6 +116,47 @@ TEST(MpirunLaunch, OfAHangTheFirstComplaintAndTheSilentRankAreTold) {
     exec sleep 60)"));
   EXPECT_EQ(error_of([&] { (void)script.run(); }),
             "7: rank 2 waits for rank 1; rank 1 had said nothing 0.3 s later");
+}
+
+TEST(MpirunLaunch, ItsEndIsWhenMpirunHasEndedWell) {
+  Script script(kHello + std::string("while read line; do ") + result_line() +
+                "done; sleep 0.2; echo bye");
+  EXPECT_EQ(script.run().algorithm, "ring");
+  EXPECT_EQ(error_of([&] { script.end(); }), "none");
+  EXPECT_EQ(error_of([&] { script.end(); }), "none");
+}
+
+TEST(MpirunLaunch, ARankThatSaysThatItCannotEndIsTold) {
+  Script script(kHello + std::string(R"(while read line; do :; done
+    echo '{"failure":{"kind":7,"rank":0,"what":"rank 0 waits in MPI_Finalize"}}'
+    exec sleep 60)"));
+  EXPECT_EQ(error_of([&] { script.end(); }), "7: rank 0 waits in MPI_Finalize");
+}
+
+TEST(MpirunLaunch, OfRanksThatDoNotEndThoseAreNamedThatAreStillThere) {
+  Script script(std::string(R"(sh -c 'exit 0' & gone=$!; wait
+    echo '{"hello":{"processes":[{"pid":'$gone',"host":"'$(uname -n)'"},{"pid":'$$',"host":"'$(uname -n)'"},)") +
+                R"({"pid":1,"host":"another"}]}}'; exec sleep 60)");
+  EXPECT_EQ(error_of([&] { script.end(); }), "7: rank 1 had not ended 5.3 s after the last order");
+}
+
+TEST(MpirunLaunch, ARankThatIsKilledAtTheEndIsLost) {
+  Script script(kHello + std::string("while read line; do :; done; echo 'mpirun noticed that "
+                                     "process rank 2 with PID 0 on node a exited on signal 9 "
+                                     "(Killed).' >&2; exit 137"));
+  EXPECT_EQ(error_of([&] { script.end(); }), "8: rank 2 was killed by signal 9");
+}
+
+TEST(MpirunLaunch, AnEndThatIsNoneOfRanksIsTold) {
+  Script script(kHello + std::string("while read line; do :; done; exit 3"));
+  EXPECT_EQ(error_of([&] { script.end(); }),
+            "8: all ranks are gone: mpirun ended with exit code 3");
+}
+
+TEST(MpirunLaunch, AnInterruptEndsTheWaitForItsEnd) {
+  Script script(kHello + std::string("exec sleep 60"));
+  script.interrupt();
+  EXPECT_EQ(error_of([&] { script.end(); }), "130: interrupted");
 }
 
 TEST(MpirunLaunch, AnInterruptEndsTheCaseThatRuns) {

@@ -53,6 +53,36 @@ TEST(Mpirun, RanksThatShareCoresAreNotBoundAndGiveWay) {
   EXPECT_THAT(command.environment, Contains("OMPI_MCA_mpi_yield_when_idle=1"));
 }
 
+/// Its default is `-bind-to none` (mpiexec -bind-to -help of 4.0.2 and 4.3.2), and it knows no word of Open MPI's.
+TEST(Mpirun, HydraBindsNobodyUnlessTheUserSaysSo) {
+  for (const int ranks : {2, 8, 9}) {
+    const MpirunRequest request{.ranks = ranks, .cores = 8, .physical_cores = 4};
+    const ChildCommand command = mpirun_command(kHydra, request, {"p"});
+    EXPECT_THAT(command.words, ElementsAre("/bin/mpirun", "-n", std::to_string(ranks), "p"));
+    EXPECT_THAT(command.environment, IsEmpty());
+  }
+  const MpirunRequest request{
+      .ranks = 2, .cores = 2, .physical_cores = 2, .arguments = "-bind-to hwthread -map-by core"};
+  EXPECT_THAT(
+      mpirun_command(kHydra, request, {"p"}).words,
+      ElementsAre("/bin/mpirun", "-n", "2", "-bind-to", "hwthread", "-map-by", "core", "p"));
+}
+
+TEST(Mpirun, WhatTheUserSaysOfMappingLeavesBindingToUs) {
+  const MpirunRequest request{
+      .ranks = 2, .cores = 2, .physical_cores = 2, .arguments = "--map-by package"};
+  EXPECT_THAT(mpirun_command(kOpenMpi, request, {"p"}).words,
+              ElementsAre("/bin/mpirun", "-n", "2", "--bind-to", "core:overload-allowed",
+                          "--map-by", "package", "p"));
+}
+
+TEST(Mpirun, WhereRanksMayBeElsewhereNobodyIsBound) {
+  const ChildCommand command = mpirun_command(kOpenMpi, {.ranks = 64}, {"p"});
+  EXPECT_THAT(command.words,
+              ElementsAre("/bin/mpirun", "-n", "64", "--map-by", "slot:OVERSUBSCRIBE", "p"));
+  EXPECT_THAT(command.environment, Not(Contains("OMPI_MCA_mpi_yield_when_idle=1")));
+}
+
 TEST(Mpirun, WhatTheUserSaysAboutPlacementStandsAlone) {
   const ChildCommand command = mpirun_command(
       kOpenMpi,
@@ -106,6 +136,24 @@ TEST_F(LaunchersOnPath, TheOneThatBelongsToTheLibraryIsTaken) {
   EXPECT_EQ(found_for("MPICH 4.0.2"), "mpirun.mpich");
   EXPECT_EQ(find_mpirun("MPICH 4.0.2").dialect, Mpirun::Dialect::hydra);
   EXPECT_EQ(found_for(""), "mpirun");
+}
+
+/// 5 has PRRTE for a launcher, whose documents have the same words: --map-by slot:OVERSUBSCRIBE, --use-hwthread-cpus,
+/// --bind-to core, hwthread or none with :overload-allowed. As root it wants variables of its own.
+TEST_F(LaunchersOnPath, OpenMpi5IsCalledAs4) {
+  for (const char* const version : {"4.1.4", "5.0.7"}) {
+    add("mpirun", std::string("mpirun (Open MPI) ") + version);
+    const Mpirun mpirun = find_mpirun(std::string("Open MPI ") + version);
+    EXPECT_EQ(mpirun.dialect, Mpirun::Dialect::open_mpi) << version;
+    const MpirunRequest request{.ranks = 2, .cores = 2, .physical_cores = 1};
+    const ChildCommand command = mpirun_command(mpirun, request, {"p"});
+    EXPECT_THAT(command.words,
+                ElementsAre(mpirun.path, "-n", "2", "--map-by", "slot:OVERSUBSCRIBE",
+                            "--use-hwthread-cpus", "--bind-to", "hwthread:overload-allowed", "p"));
+    for (const char* const launcher : {"OMPI", "PRTE"})
+      EXPECT_THAT(command.environment,
+                  Contains(std::string(launcher) + "_ALLOW_RUN_AS_ROOT_CONFIRM=1"));
+  }
 }
 
 TEST_F(LaunchersOnPath, AForeignOneIsBetterThanNone) {

@@ -192,6 +192,14 @@ class Reader {
 
 Bytes parse_size(std::string_view text) { return {Reader(text, kSize).single()}; }
 
+std::string spelled(Bytes size) {
+  constexpr std::string_view kUnits = "KMG";
+  std::int64_t value = size.value;
+  std::size_t unit = 0;
+  for (; unit < kUnits.size() && value > 0 && value % 1024 == 0; ++unit) value /= 1024;
+  return fmt::format("{}{}", value, unit > 0 ? kUnits.substr(unit - 1, 1) : "");
+}
+
 std::vector<Bytes> parse_sizes(std::string_view text) {
   const std::vector<Value> values = Reader(text, kSize).list();
   std::vector<Bytes> sizes;

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,7 +36,8 @@ struct ListKind {
 
 /// All throw Error{usage}: a line that says what was expected, the text itself, and a caret under
 /// the fault.
-[[nodiscard]] Bytes parse_size(std::string_view text);                // a single value
+[[nodiscard]] Bytes parse_size(std::string_view text);  // a single value
+[[nodiscard]] std::string spelled(Bytes size);          // 64K, that reads back as the same
 [[nodiscard]] std::vector<Bytes> parse_sizes(std::string_view text);  // never empty
 [[nodiscard]] std::vector<int> parse_ranks(std::string_view text);    // never empty, each >= 1
 /// An empty value stands for `auto`.

@@ -47,6 +47,8 @@ TEST(SizeGrammar, PlainNumbersAndUnitsArePowersOf1024) {
   EXPECT_THAT(sizes("1KiB,1MiB,1GiB"), ElementsAre(1 << 10, 1 << 20, 1 << 30));
   EXPECT_THAT(sizes("1.5G,0.25K"), ElementsAre(1610612736, 256));
   EXPECT_EQ(parse_size("25M").value, 25 << 20);
+  for (const char* const text : {"0", "1", "1023", "1K", "1025", "1536K", "25M", "4G", "2048G"})
+    EXPECT_EQ(spelled(parse_size(text)), text);
 }
 
 TEST(SizeGrammar, RangesHoldBothEndsWhenTheStepArrivesThere) {

@@ -120,6 +120,7 @@ int measure_and_write(const SweepFlags& flags, SweepConfig config, const Backend
                     [&] { sweep.run(rest, [&] { return listener.interrupted(); }); });
   session.end(devices_of(backends));
   say(failed_before(session.found(), flags.csv));
+  for (const auto& backend : backends) backend->end();  // all rows are there, whatever comes of it
   return exit_status(session.found() + sweep.tally(), flags.missing());
 }
 

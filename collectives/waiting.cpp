@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "collectives/error.hpp"
+#include "topologies/own_cores.hpp"
 
 namespace collmark {
 namespace {
@@ -64,6 +65,14 @@ Waiting::Waiting(int rank_count, std::vector<int> on_cores, const WaitOptions& o
       timeout(options.timeout),
       pinned(options.pinned),
       crowded(static_cast<std::size_t>(ranks) > cores.size()),
+      spins(crowded ? kSpinsOversubscribed : kSpinsAlone) {}
+
+Waiting::Waiting(const std::vector<std::vector<int>>& cores_of_each,
+                 std::chrono::milliseconds limit)
+    : ranks(static_cast<int>(cores_of_each.size())),
+      timeout(limit),
+      pinned(false),
+      crowded(ranks > ranks_with_own_core(cores_of_each)),
       spins(crowded ? kSpinsOversubscribed : kSpinsAlone) {}
 
 WaitingFor Waiting::root_of(WaitingFor waiting) const {

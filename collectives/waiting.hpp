@@ -71,6 +71,8 @@ struct WaitOptions {
 struct Waiting {
   /// `blocked` is for whoever owns that memory to fill.
   Waiting(int rank_count, std::vector<int> on_cores, const WaitOptions& options);
+  /// Of ranks whose cores differ, as somebody else has bound them: [rank], those that each may run on.
+  Waiting(const std::vector<std::vector<int>>& cores_of_each, std::chrono::milliseconds limit);
 
   void publish(Counter& counter, std::uint64_t v) const {
     crowded ? counter.publish_and_wake(v) : counter.publish(v);
@@ -97,10 +99,10 @@ struct Waiting {
 
   int ranks;
   std::vector<Blocked*> blocked;  // [rank]
-  std::vector<int> cores;         // that the ranks may run on
+  std::vector<int> cores;         // that the ranks may run on; empty where each has its own list
   std::chrono::milliseconds timeout;
   bool pinned;
-  bool crowded;  // more ranks than cores
+  bool crowded;  // not every rank can have a core to itself
   int spins;     // before the core is given away
   enum Verdict : int { running, failed, interrupted };
   std::atomic<int> verdict{running};

@@ -22,7 +22,7 @@ namespace collmark {
 ///
 /// With low latency a slot holds lines (line.hpp), whose flag is what the tail would be, and there is no tail.
 enum class Protocol { simple, low_latency };
-struct Link {
+struct LinkEnd {
   std::uint32_t* tail = nullptr;
   std::uint32_t* head = nullptr;
   std::byte* slots = nullptr;       // at the receiver
@@ -82,8 +82,8 @@ struct RankView {
   std::byte* const* staging = nullptr;      // [rank], as long as an input; for one_shot in place
   std::uint32_t* const* arrived = nullptr;  // [rank] -> there: [channel x ranks + who arrived]
   std::uint32_t* meetings = nullptr;        // [channel], so far: this rank's own count
-  const Link* from = nullptr;        // [peer x channels + channel]; only where the algorithm sends
-  const Link* to = nullptr;          // [peer x channels + channel]
+  const LinkEnd* from = nullptr;     // [peer x channels + channel]; only where the algorithm sends
+  const LinkEnd* to = nullptr;       // [peer x channels + channel]
   const TreePlace* trees = nullptr;  // [tree]
   std::uint64_t* const* inboxes = nullptr;  // [rank] -> there: see low_latency.hpp
   std::uint32_t* epochs = nullptr;          // [channel]: launches so far that used the inboxes

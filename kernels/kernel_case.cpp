@@ -131,10 +131,10 @@ class Run {
       view.progress[rank][i * kFlagStride] = kNearTheWrap;
       for (int peer = 0; peer < case_.ranks; ++peer) {
         view.arrived[rank][i * case_.ranks + peer] = kNearTheWrap;
-        for (const Link* ends : {view.from, view.to})
-          if (const Link& link = ends[peer * job_.channels + i]; link.passed != nullptr)
+        for (const LinkEnd* ends : {view.from, view.to})
+          if (const LinkEnd& link = ends[peer * job_.channels + i]; link.passed != nullptr)
             *link.tail = *link.head = *link.passed = kNearTheWrap;
-        if (const Link& link = view.from[peer * job_.channels + i]; link.slots != nullptr)
+        if (const LinkEnd& link = view.from[peer * job_.channels + i]; link.slots != nullptr)
           std::memset(link.slots, kOld, static_cast<std::size_t>(job_.slots) * job_.slot_bytes);
       }
     }

@@ -132,7 +132,7 @@ class Links {
     for (int i = thread_index(); i < from.count() + to.count(); i += thread_count()) {
       const bool receives = i < from.count();
       const int peer = receives ? from[i] : to[i - from.count()];
-      const Link& link = receives ? incoming(peer) : outgoing(peer);
+      const LinkEnd& link = receives ? incoming(peer) : outgoing(peer);
       const std::uint32_t n = *link.passed;
       const auto slots = static_cast<std::uint32_t>(block_.job().slots);
       if (!receives)
@@ -209,13 +209,13 @@ class Links {
     return list;
   }
 
-  [[nodiscard]] COLLMARK_DEVICE const Link& link_from(int peer, int channel) const {
+  [[nodiscard]] COLLMARK_DEVICE const LinkEnd& link_from(int peer, int channel) const {
     return block_.view().from[peer * block_.job().channels + channel];
   }
-  [[nodiscard]] COLLMARK_DEVICE const Link& incoming(int peer) const {
+  [[nodiscard]] COLLMARK_DEVICE const LinkEnd& incoming(int peer) const {
     return link_from(peer, from_);
   }
-  [[nodiscard]] COLLMARK_DEVICE const Link& outgoing(int peer) const {
+  [[nodiscard]] COLLMARK_DEVICE const LinkEnd& outgoing(int peer) const {
     return block_.view().to[peer * block_.job().channels + to_];
   }
   [[nodiscard]] COLLMARK_DEVICE T* own(std::byte* const* buffers, Part x) const {
@@ -223,7 +223,7 @@ class Links {
   }
   /// Data lies in a slot as it lies in a buffer that begins with a pack, so that it moves in packs. Lines lie from the
   /// beginning on.
-  [[nodiscard]] COLLMARK_DEVICE Unit* in_slot(const Link& link, std::uint32_t passed,
+  [[nodiscard]] COLLMARK_DEVICE Unit* in_slot(const LinkEnd& link, std::uint32_t passed,
                                               Part x) const {
     const Job& job = block_.job();
     std::byte* const slot =

@@ -120,7 +120,7 @@ World::World(WorldShape shape, Reach reach) : shape_(std::move(shape)), reach_(s
   require_sense(shape_, reach_);
 }
 
-Link World::link(SrcDst ends, int channel) const {
+LinkEnd World::link(SrcDst ends, int channel) const {
   const Layout layout(shape_);
   std::byte* const sender = reach_.pieces[at(ends.src)];
   std::byte* const receiver = reach_.pieces[at(ends.dst)];
@@ -132,12 +132,12 @@ Link World::link(SrcDst ends, int channel) const {
           .passed = nullptr};
 }
 
-std::vector<Link> World::incoming(int rank) const {
+std::vector<LinkEnd> World::incoming(int rank) const {
   const Layout layout(shape_);
-  std::vector<Link> all(at(shape_.ranks) * at(shape_.channels));
+  std::vector<LinkEnd> all(at(shape_.ranks) * at(shape_.channels));
   for (const SrcDst& l : shape_.links)
     for (int c = 0; l.dst == rank && c < shape_.channels; ++c) {
-      Link end = link(l, c);
+      LinkEnd end = link(l, c);
       end.passed = inside<std::uint32_t>(reach_.pieces[at(rank)], layout.received) +
                    place_in(shape_, l) * at(shape_.channels) + c;
       all[at(l.src * shape_.channels + c)] = end;
@@ -145,12 +145,12 @@ std::vector<Link> World::incoming(int rank) const {
   return all;
 }
 
-std::vector<Link> World::outgoing(int rank) const {
+std::vector<LinkEnd> World::outgoing(int rank) const {
   const Layout layout(shape_);
-  std::vector<Link> all(at(shape_.ranks) * at(shape_.channels));
+  std::vector<LinkEnd> all(at(shape_.ranks) * at(shape_.channels));
   for (const SrcDst& l : shape_.links)
     for (int c = 0; l.src == rank && c < shape_.channels; ++c) {
-      Link end = link(l, c);
+      LinkEnd end = link(l, c);
       end.passed = inside<std::uint32_t>(reach_.pieces[at(rank)], layout.sent) +
                    place_out(shape_, l) * at(shape_.channels) + c;
       all[at(l.dst * shape_.channels + c)] = end;

@@ -52,9 +52,9 @@ class World {
   [[nodiscard]] std::byte* spare(int rank) const;
 
  private:
-  [[nodiscard]] std::vector<Link> incoming(int rank) const;
-  [[nodiscard]] std::vector<Link> outgoing(int rank) const;
-  [[nodiscard]] Link link(SrcDst ends, int channel) const;
+  [[nodiscard]] std::vector<LinkEnd> incoming(int rank) const;
+  [[nodiscard]] std::vector<LinkEnd> outgoing(int rank) const;
+  [[nodiscard]] LinkEnd link(SrcDst ends, int channel) const;
 
   WorldShape shape_;
   Reach reach_;

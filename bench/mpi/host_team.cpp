@@ -6,11 +6,11 @@
 #include <memory>
 #include <new>
 
-#include "bench/own_cores.hpp"
 #include "bench/statistics.hpp"
 #include "collectives/error.hpp"
 #include "collectives/mpi/shared_window.hpp"
 #include "collectives/schedule.hpp"
+#include "topologies/own_cores.hpp"
 
 namespace collmark {
 namespace {

@@ -42,7 +42,7 @@ class Desk {
     order_ = order;
     changed_.notify_all();
     while (!changed_.wait_for(lock, kLook, [this] { return answer_ || failure_ || interrupted_; }))
-      hear_others(ranks_of(order));
+      hear_others();
     if (failure_ && failure_->kind == ErrorKind::timed_out) await_others(lock, ranks_of(order));
     throw_failure();
     if (!answer_) throw Error(ErrorKind::interrupted, "interrupted");
@@ -63,10 +63,15 @@ class Desk {
     over_ = true;
     changed_.notify_all();
     if (order_) return false;
-    const bool had_failed = failure_.has_value();
     changed_.wait(lock, [this] { return ended_ || hung_; });
-    if (hung_ && !had_failed) say(fmt::format("collmark: {}\n", failure_->what));
     return ended_;
+  }
+
+  /// After close().
+  void throw_failure_of_all() {
+    std::unique_lock lock(mutex_);
+    if (failure_ && failure_->kind == ErrorKind::timed_out) await_others(lock, others_->ranks());
+    throw_failure();
   }
 
   // --- of the thread that speaks MPI
@@ -115,23 +120,30 @@ class Desk {
 
  private:
   /// Rank 0 may be the one at fault, and never find out.
-  void hear_others(int ranks) {
-    for (int r = 1; r < ranks && !failure_; ++r) failure_ = others_->of(r);
+  void hear_others() {
+    for (int r = 1; r < others_->ranks() && !failure_; ++r) failure_ = others_->of(r);
   }
 
-  /// Until none that is new has spoken for the time of grace; then those who have not are named.
-  void await_others(std::unique_lock<std::mutex>& lock, int ranks) {
+  /// Until none that is new has spoken for the time of grace; then those who have not are named. All ranks of the job
+  /// take part in forming the group of the first `members`, and of NCCL's communicators: the others may be left out once
+  /// they are through with it.
+  void await_others(std::unique_lock<std::mutex>& lock, int members) {
+    const int ranks = others_->ranks();
     std::set<int> heard;
     auto last = std::chrono::steady_clock::now();
     while (static_cast<int>(heard.size()) < ranks && !interrupted_ &&
            std::chrono::steady_clock::now() - last < grace_) {
       const std::size_t before = heard.size();
       for (int r = 0; r < ranks; ++r)
-        if (r == 0 ? hung_ : !others_->hears(r) || others_->of(r)) heard.insert(r);
+        if (r == 0 ? hung_ : !is_awaited(r, members) || others_->of(r)) heard.insert(r);
       if (heard.size() > before) last = std::chrono::steady_clock::now();
       changed_.wait_for(lock, kLook);
     }
     failure_->what += silent_ranks(ranks, heard, grace_);
+  }
+
+  [[nodiscard]] bool is_awaited(int rank, int members) const {
+    return others_->hears(rank) && (rank < members || !others_->is_idle(rank));
   }
 
   void throw_failure() const {
@@ -182,6 +194,11 @@ class JoinedJob final : public MpiLaunch {
 
   ~JoinedJob() override { part(); }
 
+  void end() override {
+    part();
+    desk_->throw_failure_of_all();
+  }
+
   [[nodiscard]] MpiAnswer carry_out(const MpiOrder& order) override {
     return desk_->carry_out(order);
   }
@@ -189,6 +206,7 @@ class JoinedJob final : public MpiLaunch {
 
  private:
   void part() {
+    if (!thread_.joinable()) return;
     if (desk_->close())
       thread_.join();
     else

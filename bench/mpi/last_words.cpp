@@ -66,6 +66,19 @@ LastWords::~LastWords() {
   if (page_ != nullptr) munmap(page_, size_);
 }
 
+void LastWords::order_told() noexcept {
+  if (page_ != nullptr) page_->told.fetch_add(1, std::memory_order_relaxed);
+}
+
+void LastWords::order_done() noexcept {
+  if (page_ != nullptr) slot(rank_).done.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool LastWords::is_idle(int rank) const {
+  return hears(rank) && slot(rank).done.load(std::memory_order_relaxed) ==
+                            page_->told.load(std::memory_order_relaxed);
+}
+
 void LastWords::say(const RankFailure& failure) noexcept {
   if (page_ == nullptr) return;
   Slot& mine = slot(rank_);

@@ -10,6 +10,7 @@
 
 #include "bench/library_rules.hpp"
 #include "bench/mpi_support.hpp"
+#include "bench/size_grammar.hpp"
 #include "collectives/catalogue.hpp"
 #include "collectives/mpi/communicator.hpp"
 
@@ -34,6 +35,20 @@ std::string call_of(const Case& c) {
 
 std::string open_mpi_variable(const std::string& call) {
   return fmt::format("coll_tuned_{}_algorithm", call);
+}
+
+std::string open_mpi_segment_variable(const std::string& call) {
+  return open_mpi_variable(call) + "_segmentsize";
+}
+
+/// Whoever has set it, the user's environment or parameter file too; 0: not cut, or not by this algorithm.
+Bytes segment_in_force(const std::string& call, const LibraryAlgorithm& chosen) {
+  const auto segment = ControlVariable::find(open_mpi_segment_variable(call));
+  return {chosen.segments && segment ? std::max(segment->value(), 0) : 0};
+}
+
+std::string parameter_of(Bytes segment) {
+  return segment.value > 0 ? fmt::format(":{}", spelled(segment)) : "";
 }
 
 std::string mpich_variable(std::string call, std::string_view what) {
@@ -115,6 +130,13 @@ LibraryCall call_with(const Case& c, std::string_view algorithm, Bytes segment) 
           .segment = segment};
 }
 
+/// The algorithm that answers, and the segments that the user wants, if it is the one that cuts.
+std::string open_mpi_row(const Case& c, const std::string& call, const LibraryAlgorithm& forced) {
+  const Bytes segment = segment_in_force(call, forced);
+  const std::string runs = open_mpi_runs(call_with(c, forced.name, segment));
+  return runs == forced.name ? runs + parameter_of(segment) : runs;
+}
+
 /// What a rank of a job with Open MPI must know before it sets anything.
 void require_tuned(const Case& c) {
   const auto dynamic = ControlVariable::find(kDynamic);
@@ -163,7 +185,7 @@ OwnChoice::OwnChoice(const Case& c, DynamicRules rules) {
       open_mpi ? open_mpi : ControlVariable::find(mpich_variable(call, "INTRA_ALGORITHM"));
   const int number = forced ? forced->value() : 0;
   for (const LibraryAlgorithm& a : algorithms_of(c.collective, call))
-    if (a.number == number) runs_ = open_mpi ? open_mpi_runs(call_with(c, a.name, {})) : a.name;
+    if (a.number == number) runs_ = open_mpi ? open_mpi_row(c, call, a) : a.name;
 }
 
 OwnChoice::~OwnChoice() {
@@ -195,9 +217,10 @@ ForcedAlgorithm::ForcedAlgorithm(const Case& c) {
     require_tuned(c);
     settings_.emplace_back(open_mpi_variable(call), chosen.number);
     if (name.segment.value > 0)
-      settings_.emplace_back(open_mpi_variable(call) + "_segmentsize",
-                             static_cast<int>(name.segment.value));
-    runs_ = open_mpi_runs(call_with(c, chosen.name, name.segment));
+      settings_.emplace_back(open_mpi_segment_variable(call), static_cast<int>(name.segment.value));
+    const Bytes segment = segment_in_force(call, chosen);
+    if (parameter_.empty()) parameter_ = parameter_of(segment);
+    runs_ = open_mpi_runs(call_with(c, chosen.name, segment));
   } else {
     require_no_abort(c, chosen);
     settings_.emplace_back(mpich_variable(call, "INTRA_ALGORITHM"), chosen.number);

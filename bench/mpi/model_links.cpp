@@ -3,14 +3,14 @@
 #include <vector>
 
 #include "bench/core_link.hpp"
+#include "bench/mpi/link_turns.hpp"
 #include "bench/mpi/rank_link.hpp"
 
 namespace collmark {
 namespace {
 
-LinkCost measured(const Communicator& comm, int peer, Watchdog& dog) {
+LinkCost measured(RankLink link) {
   std::vector<std::byte> data(static_cast<std::size_t>(kModelCopy.value));
-  RankLink link(comm, {.from = 0, .to = peer}, dog);
   const Seconds flag = link.flag();
   return {.alpha = flag,
           .beta = link.copy(data, flag).count() / static_cast<double>(kModelCopy.value),
@@ -27,15 +27,17 @@ bool said_by_rank_0(const Communicator& comm, bool known, Watchdog& dog) {
 
 }  // namespace
 
-std::optional<LinkCost> ModelLinks::of(const Communicator& comm, const Hosts& hosts,
-                                       Watchdog& dog) {
+std::optional<LinkCost> ModelLinks::of(const Communicator& comm, const Hosts& hosts, Watchdog& dog,
+                                       std::chrono::milliseconds timeout) {
   if (comm.ranks() < 2) return std::nullopt;
   const int peer = hosts.first_elsewhere(comm.ranks());
   LinkCost& cost = by_peer_[peer];
   if (!said_by_rank_0(comm, cost.beta > 0.0, dog)) {
-    if (comm.rank() == 0 || comm.rank() == peer) cost = measured(comm, peer, dog);
-    const Watched watched(dog, "for the other ranks to measure a link");
-    quiet_barrier(comm);
+    LinkTurns turns(comm, dog, timeout);
+    if (comm.rank() == 0 || comm.rank() == peer)
+      cost = measured({comm, {.from = 0, .to = peer}, dog, [&turns] { turns.go_on(); }});
+    if (comm.rank() == 0) turns.end();
+    turns.await({0});
   }
   return cost;
 }

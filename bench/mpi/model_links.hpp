@@ -1,6 +1,7 @@
 /// The constants of a case's model time: alpha, beta and gamma as the ranks of a job find them.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 
@@ -17,8 +18,9 @@ class ModelLinks {
  public:
   /// Called by all members of `comm`, the first ranks of the job. Rank 0 gets the costs: a message without
   /// data, one of 1 MiB, an f32 sum of 256 KiB. Empty with one rank.
+  ///   Throws   Error{timed_out} as LinkTurns: of a slow link the messages take long, each of them less than `timeout`
   [[nodiscard]] std::optional<LinkCost> of(const Communicator& comm, const Hosts& hosts,
-                                           Watchdog& dog);
+                                           Watchdog& dog, std::chrono::milliseconds timeout);
 
  private:
   std::map<int, LinkCost> by_peer_;  // of rank 0

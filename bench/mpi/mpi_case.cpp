@@ -197,7 +197,7 @@ class RankCase {
     const std::unique_ptr<Operation> operation =
         with_faults(std::move(operation_), test_hooks_from_environment(), comm_.rank(),
                     {counted.output(), case_.size()});
-    result_.link = context_.links.of(comm_, context_.hosts, context_.dog);
+    result_.link = context_.links.of(comm_, context_.hosts, context_.dog, context_.timeout);
     result_.flag_ns = flag_time();
     result_.measurement = measure(team, *operation, case_.measure);
     result_.flag_after_ns = flag_time();

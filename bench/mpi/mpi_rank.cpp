@@ -134,8 +134,11 @@ MpiAnswer MpiRank::carry_out(const MpiOrder& order) {
           .status = Status::skipped, .reason = std::move(reason), .algorithm = c->algorithm};
     throw Error(ErrorKind::usage, reason);
   }
+  words_->order_told();
   tell(to_json(order).dump());
-  return take_part(order);
+  MpiAnswer answer = take_part(order);
+  words_->order_done();
+  return answer;
 }
 
 MpiAnswer MpiRank::carried_out(const Communicator& comm, const MpiOrder& order) {
@@ -172,8 +175,10 @@ MpiAnswer MpiRank::take_part(const MpiOrder& order) {
 }
 
 void MpiRank::follow() {
-  for (std::string text = hear(); !text.empty(); text = hear())
+  for (std::string text = hear(); !text.empty(); text = hear()) {
     (void)take_part(order_from_json(nlohmann::json::parse(text)));
+    words_->order_done();
+  }
   finish();
 }
 

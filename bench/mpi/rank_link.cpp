@@ -40,11 +40,6 @@ bool QuietBarrier::passed() {
   return done != 0;
 }
 
-void quiet_barrier(const Communicator& comm) {
-  QuietBarrier barrier(comm);
-  for (Nap nap; !barrier.passed();) nap.take();
-}
-
 Seconds RankLink::flag() {
   Seconds trip{};
   for (int i = 0; i < kWarmUps; ++i) trip = round_trip({});

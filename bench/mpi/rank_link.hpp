@@ -39,9 +39,6 @@ class QuietBarrier {
   MPI_Request all_ = MPI_REQUEST_NULL;
 };
 
-/// Returns when all members of the communicator have called it.
-void quiet_barrier(const Communicator& comm);
-
 /// Measures one way between two ranks; both of them make one and call the same functions, and `from` has the
 /// times, `to` gets zero. No clock is shared: what comes back is an empty message, whose time is taken off.
 class RankLink {

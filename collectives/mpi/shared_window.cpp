@@ -7,7 +7,6 @@
 #include <array>
 #include <limits>
 #include <memory>
-#include <set>
 
 #include "collectives/catalogue.hpp"
 #include "topologies/host.hpp"
@@ -110,12 +109,6 @@ std::vector<std::vector<int>> cores_of_each(MPI_Comm comm) {
       if (allowed[core] != 0) cores.back().push_back(static_cast<int>(core));
   }
   return cores;
-}
-
-std::vector<int> cores_of_all(MPI_Comm comm) {
-  std::set<int> all;
-  for (const std::vector<int>& its : cores_of_each(comm)) all.insert(its.begin(), its.end());
-  return {all.begin(), all.end()};
 }
 
 }  // namespace collmark

@@ -31,10 +31,7 @@ class SharedWindow {
   std::vector<std::byte*> of_;  // [rank]
 };
 
-/// The cores that any member of `comm` may run on. Called by all; they must be on one host.
-[[nodiscard]] std::vector<int> cores_of_all(MPI_Comm comm);
-
-/// [rank], those of each. Called by all of them; the same everywhere.
+/// [rank], the cores that each member of `comm` may run on. Called by all; they must be on one host. The same everywhere.
 [[nodiscard]] std::vector<std::vector<int>> cores_of_each(MPI_Comm comm);
 
 }  // namespace collmark

@@ -53,7 +53,7 @@ struct WindowCollective::State {
         shape(schedule, made, data.payload, options.plan),
         window(communicator,
                {static_cast<std::int64_t>(extents_of(shape, data.placement, rank).end)}),
-        waiting(communicator.ranks(), cores_of_all(comm), {.timeout = options.timeout}),
+        waiting(cores_of_each(comm), options.timeout),
         memory(lay_out(data.placement)),
         run(shape, std::move(made.ranks[at(rank)]), rank, memory, waiting) {}
 

@@ -197,6 +197,32 @@ class OpenMpi(MpiSweep):
         self.csv.with_suffix(".run.json").unlink()
         return row["algorithm"], sent
 
+    def test_segments_that_the_user_has_set_are_in_the_name(self):
+        """By a variable of the environment, or in a parameter file."""
+        variable = "coll_tuned_allreduce_algorithm_segmentsize"
+        parameters = Path(self.folder.name) / "parameters"
+        parameters.write_text(f"{variable} = 16384\n")
+        file = {"OMPI_MCA_mca_base_param_files": str(parameters)}
+        set_ = {f"OMPI_MCA_{variable}": "16384"}
+        forced = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_allreduce_algorithm": "5"}
+        for algorithm, changes, name in (
+            ("library:segmented_ring", {}, "library:segmented_ring->ring"),  # one segment
+            ("library:segmented_ring", set_, "library:segmented_ring:16K"),
+            ("library:segmented_ring", file, "library:segmented_ring:16K"),
+            ("library:segmented_ring:4K", set_, "library:segmented_ring:4K"),
+            ("library:ring", set_, "library:ring"),
+            ("library", set_, "library"),
+            ("library", {**forced, **set_}, "library->segmented_ring:16K"),
+            ("library", forced, "library->ring"),
+        ):
+            with self.subTest(algorithm=algorithm, changes=changes):
+                done = self.sweep(*FEW, "--algorithm", algorithm, "--ranks", "2", "--sizes", "256K", "--csv",
+                                  self.csv, **changes)  # fmt: skip
+                self.assert_exit(done, 0)
+                self.assertEqual([row["algorithm"] for row in rows_of(self.csv)], [name])
+                self.csv.unlink()
+                self.csv.with_suffix(".run.json").unlink()
+
     def test_blocks_without_elements_are_no_exchange(self):
         for algorithm, name in (("library:pairwise", "library:pairwise->none"), ("pairwise", "pairwise")):
             with self.subTest(algorithm=algorithm):

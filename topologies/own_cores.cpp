@@ -1,4 +1,4 @@
-#include "bench/own_cores.hpp"
+#include "topologies/own_cores.hpp"
 
 #include <algorithm>
 #include <cstddef>
