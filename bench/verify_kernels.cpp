@@ -30,7 +30,7 @@ constexpr std::size_t kMostWrongKept = 4;  // of one kernel
 constexpr Bytes kLargest{64 << 20};
 
 /// All that was found out about one kernel.
-struct Finding {
+struct KernelFinding {
   std::set<int> ranks = {};  // where all was equal, unless there is one below
   std::set<Dtype> dtypes = {};
   int compared = 0, wrong = 0;
@@ -39,8 +39,8 @@ struct Finding {
 };
 
 struct Findings {
-  std::vector<Finding> kernels = {};   // as the wish's
-  std::set<std::string> symbols = {};  // that were launched
+  std::vector<KernelFinding> kernels = {};  // as the wish's
+  std::set<std::string> symbols = {};       // that were launched
   int compared = 0, wrong = 0, skipped = 0;
 };
 
@@ -51,7 +51,7 @@ struct Devices {
 };
 
 void look_at(Findings& all, Devices& on, const ProofCase& c) {
-  Finding& found = all.kernels[c.kernel];
+  KernelFinding& found = all.kernels[c.kernel];
   try {
     const ProofResult result = prove(on.gpus, c, on.inputs, on.timeout);
     all.symbols.insert(result.symbol);
@@ -73,7 +73,7 @@ void look_at(Findings& all, Devices& on, const ProofCase& c) {
 
 Findings look_at_all(Gpus& gpus, const ProofWish& wish, std::chrono::milliseconds timeout) {
   const std::vector<ProofCase> plan = proof_plan(wish);
-  Findings all{.kernels = std::vector<Finding>(wish.kernels.size())};
+  Findings all{.kernels = std::vector<KernelFinding>(wish.kernels.size())};
   Devices on{gpus, timeout};
   Progress progress;
   Countdown countdown(static_cast<int>(plan.size()));
@@ -85,7 +85,7 @@ Findings look_at_all(Gpus& gpus, const ProofWish& wish, std::chrono::millisecond
   return all;
 }
 
-std::string verdict(const Finding& f) {
+std::string verdict(const KernelFinding& f) {
   return f.wrong > 0 ? "WRONG" : f.compared > 0 ? "equal" : "skipped";
 }
 
@@ -93,7 +93,7 @@ std::string text_of(const std::set<int>& ranks) {
   return ranges(std::vector<int>(ranks.begin(), ranks.end()));
 }
 
-std::string skipped_text(const Finding& f) {
+std::string skipped_text(const KernelFinding& f) {
   if (f.skipped.empty()) return "";
   const auto& [reason, ranks] = *f.skipped.begin();
   const std::size_t others = f.skipped.size() - 1;
@@ -101,7 +101,7 @@ std::string skipped_text(const Finding& f) {
                      others > 0 ? fmt::format("; {} other reasons, see --json", others) : "");
 }
 
-std::string dtypes_text(const Finding& f) {
+std::string dtypes_text(const KernelFinding& f) {
   std::vector<std::string_view> names;
   for (const Dtype dtype : f.dtypes) names.push_back(name(dtype));
   return fmt::format("{}", fmt::join(names, " "));
@@ -117,7 +117,7 @@ std::string summary(const Findings& all, const std::string& device) {
 void print_table(const Findings& all, const ProofWish& wish, const std::string& device) {
   std::vector<std::vector<std::string>> rows;
   for (std::size_t k = 0; k < wish.kernels.size(); ++k) {
-    const Finding& f = all.kernels[k];
+    const KernelFinding& f = all.kernels[k];
     rows.push_back({std::string(name(wish.kernels[k].collective)), to_string(wish.kernels[k].name),
                     verdict(f), grouped(f.compared), text_of(f.ranks), dtypes_text(f),
                     skipped_text(f)});
@@ -130,7 +130,7 @@ void print_table(const Findings& all, const ProofWish& wish, const std::string& 
               {.name = "dtypes", .align = Align::left},
               {.name = "", .align = Align::left}},
              rows));
-  for (const Finding& f : all.kernels)
+  for (const KernelFinding& f : all.kernels)
     for (const std::string& line : f.first_wrong) put("wrong: " + line + "\n");
   put(summary(all, device));
 }
@@ -138,7 +138,7 @@ void print_table(const Findings& all, const ProofWish& wish, const std::string& 
 void print_json(const Findings& all, const ProofWish& wish, const std::string& device) {
   OrderedJson kernels = OrderedJson::array();
   for (std::size_t k = 0; k < wish.kernels.size(); ++k) {
-    const Finding& f = all.kernels[k];
+    const KernelFinding& f = all.kernels[k];
     OrderedJson dtypes = OrderedJson::array(), skipped = OrderedJson::array();
     for (const Dtype dtype : f.dtypes) dtypes.push_back(name(dtype));
     for (const auto& [reason, ranks] : f.skipped)

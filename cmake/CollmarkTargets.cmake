@@ -21,6 +21,7 @@ function(collmark_library name)
   file(GLOB sources CONFIGURE_DEPENDS *.cpp)
   list(FILTER sources EXCLUDE REGEX "(_test|main)\\.cpp$")
   add_library(${name} STATIC ${sources})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${COLLMARK_UNITY})  # eight at a time
   target_link_libraries(${name} PUBLIC collmark_flags ${ARGN})
 endfunction()
 

@@ -7,6 +7,7 @@
 
 #include "collectives/catalogue.hpp"
 #include "collectives/error.hpp"
+#include "collectives/index.hpp"
 #include "kernels/channels.hpp"
 #include "kernels/hang.hpp"
 
