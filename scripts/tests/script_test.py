@@ -11,6 +11,8 @@ from pathlib import Path
 from program import ROOT
 
 SCRIPTS = ROOT / "scripts"
+# Unbuffered, argparse itself would meet the closed pipe, and says nothing of it.
+BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 STARTED = ["cluster_limits", "compare_mpi", "compare_openmpi", "cubin", "kernel_faults", "mutate", "plot"]  # fmt: skip
 
 
@@ -33,7 +35,7 @@ class Ends(unittest.TestCase):
             reader, writer = os.pipe()
             os.close(reader)
             command = [sys.executable, "-B", SCRIPTS / f"{name}.py", "--help"]
-            done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60)
+            done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60, env=BUFFERED)
             os.close(writer)
             self.assertEqual((done.returncode, done.stderr), (141, ""), name)
 
