@@ -1,6 +1,7 @@
 #include "bench/allocation.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -38,7 +39,7 @@ class Allocation : public testing::Test {
     for (const auto& [name, value] : variables) setenv(name, value.c_str(), 1);
   }
   std::string node_file(const std::string& lines) {
-    const std::string path = testing::TempDir() + "collmark-nodes";
+    const std::string path = testing::TempDir() + "collmark-nodes-" + std::to_string(getpid());
     std::ofstream(path) << lines;
     return path;
   }

@@ -89,9 +89,9 @@ LinkTable core_links(const LinkFlags& flags) {
                 "this process may use one core only: there is no link to measure");
   require_memory(flags, size, host.cores.size());
   LinkTable links{.backend = "threads",
-              .kind = "core",
-              .copied = size,
-              .pairs = measure_links(host.cores, size)};
+                  .kind = "core",
+                  .copied = size,
+                  .pairs = measure_links(host.cores, size)};
   for (PairLink& l : links.pairs) l.first_host = l.second_host = host.name;
   return links;
 }
@@ -143,13 +143,13 @@ LinkTable gpu_links(const LinkFlags& flags, std::unique_ptr<Gpus> gpus) {
   const std::string host = this_host().name;
   try {
     LinkTable links{.backend = "cuda",
-                .kind = "GPU",
-                .copied = size,
-                .pairs = measure_gpu_links(
-                    *gpus, {.size = size,
-                            .patience = {.timeout = std::chrono::seconds(flags.timeout),
-                                         .interrupted = &interrupted},
-                            .spoils = test_hooks_from_environment().corrupt_rank.has_value()})};
+                    .kind = "GPU",
+                    .copied = size,
+                    .pairs = measure_gpu_links(
+                        *gpus, {.size = size,
+                                .patience = {.timeout = std::chrono::seconds(flags.timeout),
+                                             .interrupted = &interrupted},
+                                .spoils = test_hooks_from_environment().corrupt_rank.has_value()})};
     for (PairLink& l : links.pairs) l.first_host = l.second_host = host;
     if (gpus->size() == 1)
       say("collmark: cuda: one GPU: no link between GPUs to measure, only within it\n");
@@ -198,16 +198,17 @@ int measure_and_write(const LinkFlags& flags, const std::vector<std::string>& as
   for (const std::string& name : asked)
     if (std::optional<Measured> measured = links_of(name, flags)) {
       all.push_back(std::move(measured->links));
-      if (measured->end) end = measured->end;
+      if ((end = measured->end)) break;  // a launcher may end what is left of the job at any time
     }
-  const bool absent = all.size() < asked.size();
+  const bool absent = !end && all.size() < asked.size();
   const int status = absent && !flags.allow_missing ? exit_code(ErrorKind::absent) : 0;
   if (all.empty()) return status;
   if (csv) csv->write(link_csv_rows(all));
   if (flags.json) {
     put(json_text(link_document(all)));
   } else {
-    for (const LinkTable& links : all) put((&links == &all.front() ? "" : "\n") + link_table(links));
+    for (const LinkTable& links : all)
+      put((&links == &all.front() ? "" : "\n") + link_table(links));
   }
   if (end) std::rethrow_exception(end);
   return status;

@@ -89,5 +89,7 @@ struct MpiJobOptions {
 
 /// How long ranks may take from their start, over the network too, until all of them know each other.
 [[nodiscard]] std::chrono::milliseconds start_limit(const MpiJobOptions& options);
+/// And how long in MPI_Finalize, where each waits for whatever the others still do.
+[[nodiscard]] std::chrono::milliseconds end_limit(const MpiJobOptions& options);
 
 }  // namespace collmark

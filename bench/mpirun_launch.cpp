@@ -20,11 +20,11 @@ using Json = nlohmann::json;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds kLook{50};         // how late an interrupt may be seen
-constexpr milliseconds kStart{120'000};   // for a launch
-constexpr milliseconds kLater{2'000};     // and so long for a rank to say first that it took longer
-constexpr milliseconds kFarewell{5'000};  // for ranks to end by themselves, and ...
-constexpr int kFarewells = 3;  // ... so many timeouts: what they wait in is bounded by one
+constexpr milliseconds kLook{50};        // how late an interrupt may be seen
+constexpr milliseconds kStart{120'000};  // for a launch
+constexpr milliseconds kLater{2'000};    // and so long for a rank to say first that it took longer
+constexpr milliseconds kEnd{5'000};      // for MPI_Finalize
+constexpr int kEndsOfNccl = 3;           // timeouts
 constexpr const char* kWell = "exit code 0";
 constexpr milliseconds kLost{3'000};       // for mpirun to say that one is lost
 constexpr std::size_t kRemembered = 4096;  // bytes of stderr
@@ -35,8 +35,9 @@ RankFailure failure_from(const Json& json) {
           .what = json.at("what").get<std::string>()};
 }
 
+/// From the last order to the end of mpirun.
 milliseconds farewell_of(const MpiJobOptions& options) {
-  return kFarewell + kFarewells * options.timeout;
+  return kEndsOfNccl * options.timeout + end_limit(options) + kLater;
 }
 
 /// Where each rank runs; empty if rank 0 has not said so.
@@ -53,6 +54,8 @@ milliseconds start_limit(const MpiJobOptions& options) {
   const std::optional<int> test = test_hooks_from_environment().start_ms;
   return test ? milliseconds{*test} : std::max(kStart, options.timeout);
 }
+
+milliseconds end_limit(const MpiJobOptions& options) { return std::max(kEnd, options.timeout); }
 
 MpirunLaunch::MpirunLaunch(const ChildCommand& command, const MpiJobOptions& options,
                            const std::atomic<bool>& interrupted)
@@ -72,7 +75,7 @@ MpirunLaunch::MpirunLaunch(const ChildCommand& command, const MpiJobOptions& opt
 MpirunLaunch::~MpirunLaunch() {
   if (broken_) return;
   mpirun_.close_input();
-  (void)mpirun_.ended_within(kFarewell);
+  (void)mpirun_.ended_within(kEnd);
 }
 
 MpiAnswer MpirunLaunch::carry_out(const MpiOrder& order) {
@@ -96,8 +99,11 @@ void MpirunLaunch::end() {
     if (steady_clock::now() > until) outstayed();
   }
   hear_failures(kLook);
-  if (mpirun_.ending() != kWell) lost();
   broken_ = true;
+  if (mpirun_.ending() == kWell) return;
+  if (const std::string who = lost_rank(heard_, processes_); !who.empty())
+    throw Error(ErrorKind::lost, who);
+  throw Error(ErrorKind::lost, "after the last case mpirun ended with " + mpirun_.ending());
 }
 
 /// All that has been said.
@@ -176,11 +182,14 @@ void MpirunLaunch::fail(const RankFailure& first) {
   const milliseconds half = grace_of(options_.timeout);
   const milliseconds grace = hung_ ? half : std::min(half, kLost);
   auto last = steady_clock::now();
-  while (static_cast<int>(heard.size()) < ranks_ && steady_clock::now() - last < grace &&
+  const auto concerned = [&] {  // all ranks take part in forming the group of a case
+    return *heard.rbegin() < ranks_ ? ranks_ : static_cast<int>(processes_.size());
+  };
+  while (static_cast<int>(heard.size()) < concerned() && steady_clock::now() - last < grace &&
          !mpirun_.silent())
     if (const auto next = message(kLook); next && next->contains("failure"))
       if (heard.insert(failure_from(next->at("failure")).rank).second) last = steady_clock::now();
-  if (hung_) what += silent_ranks(ranks_, heard, grace);
+  if (hung_) what += silent_ranks(concerned(), heard, grace);
   if (const std::string who = lost_rank(heard_, processes_); !who.empty())
     throw Error(ErrorKind::lost, who);
   throw Error(first.kind, what);
@@ -190,7 +199,7 @@ void MpirunLaunch::lost() {
   broken_ = true;
   const std::string who = lost_rank(heard_, processes_);
   if (!who.empty()) throw Error(ErrorKind::lost, who);
-  (void)mpirun_.ended_within(kFarewell);
+  (void)mpirun_.ended_within(kEnd);
   throw Error(ErrorKind::lost,
               fmt::format("all ranks are gone: mpirun ended with {}", mpirun_.ending()));
 }

@@ -24,9 +24,9 @@ class Script {
       : launch_({.words = {"/bin/sh", "-c", text}, .environment = {}}, {.timeout = timeout},
                 interrupted_) {}
 
-  CaseResult run() {
+  CaseResult run(int ranks = 3) {
     Case c;
-    c.ranks = 3;
+    c.ranks = ranks;
     return std::get<CaseResult>(launch_.carry_out(c));
   }
   void end() { launch_.end(); }
@@ -118,6 +118,17 @@ TEST(MpirunLaunch, OfAHangTheFirstComplaintAndTheSilentRankAreTold) {
             "7: rank 2 waits for rank 1; rank 1 had said nothing 0.3 s later");
 }
 
+TEST(MpirunLaunch, OfAHangOutsideACaseTheSilentRankIsNamedToo) {
+  Script script(R"(echo '{"hello":{"processes":[{"pid":1,"host":"a"},{"pid":2,"host":"a"},'\
+    '{"pid":3,"host":"a"},{"pid":4,"host":"a"}]}}'; read line
+    echo '{"failure":{"kind":7,"rank":2,"what":"rank 2 waits for the others to form a group"}}'
+    echo '{"failure":{"kind":7,"rank":0,"what":"so does rank 0"}}'; sleep 0.1
+    echo '{"failure":{"kind":7,"rank":1,"what":"so does rank 1"}}'
+    exec sleep 60)");
+  EXPECT_EQ(error_of([&] { (void)script.run(2); }),
+            "7: rank 2 waits for the others to form a group; rank 3 had said nothing 0.3 s later");
+}
+
 TEST(MpirunLaunch, ItsEndIsWhenMpirunHasEndedWell) {
   Script script(kHello + std::string("while read line; do ") + result_line() +
                 "done; sleep 0.2; echo bye");
@@ -137,7 +148,7 @@ TEST(MpirunLaunch, OfRanksThatDoNotEndThoseAreNamedThatAreStillThere) {
   Script script(std::string(R"(sh -c 'exit 0' & gone=$!; wait
     echo '{"hello":{"processes":[{"pid":'$gone',"host":"'$(uname -n)'"},{"pid":'$$',"host":"'$(uname -n)'"},)") +
                 R"({"pid":1,"host":"another"}]}}'; exec sleep 60)");
-  EXPECT_EQ(error_of([&] { script.end(); }), "7: rank 1 had not ended 5.3 s after the last order");
+  EXPECT_EQ(error_of([&] { script.end(); }), "7: rank 1 had not ended 7.3 s after the last order");
 }
 
 TEST(MpirunLaunch, ARankThatIsKilledAtTheEndIsLost) {
@@ -150,7 +161,7 @@ TEST(MpirunLaunch, ARankThatIsKilledAtTheEndIsLost) {
 TEST(MpirunLaunch, AnEndThatIsNoneOfRanksIsTold) {
   Script script(kHello + std::string("while read line; do :; done; exit 3"));
   EXPECT_EQ(error_of([&] { script.end(); }),
-            "8: all ranks are gone: mpirun ended with exit code 3");
+            "8: after the last case mpirun ended with exit code 3");
 }
 
 TEST(MpirunLaunch, AnInterruptEndsTheWaitForItsEnd) {

@@ -94,7 +94,11 @@ int measure_and_write(const SweepFlags& flags, SweepConfig config, const Backend
   const Timer timer = measure_timer();
   config.measure.timer_call = timer.call;
   const std::vector<PlannedCase> plan = plan_sweep(config);
-  if (flags.dry_run) return dry_run(plan, backends), 0;
+  if (flags.dry_run) {
+    dry_run(plan, backends);
+    for (const auto& backend : backends) backend->end();
+    return 0;
+  }
 
   // From here on a full disk or a size limit is an error code of write(2), and Ctrl-C an event.
   std::signal(SIGXFSZ, SIG_IGN);

@@ -46,10 +46,10 @@ std::string hang(std::span<const Stuck> blocks, int slots) {
       path.push_back(w);
       continue;
     }
-    std::string circle = "in a circle";
+    std::string all;
     for (auto it = before; it != path.end(); ++it)
-      circle += (it == before ? ", " : "; ") + words(**it, slots);
-    return circle;
+      all += (it == before ? "" : "; ") + words(**it, slots);
+    return all;
   }
   return words(*path.back(), slots);
 }

@@ -12,7 +12,8 @@ namespace collmark {
 ///
 ///     rank 0 waited for rank 3 in step 2: data in slot 1 on channel 0, flag 6 expected, 5 found
 ///
-/// If they waited for each other, all of that circle. Empty if no block gave up. `slots` are those of a link.
+/// If each has waited for the next, and the last for the first, all of these: a circle, or some had come too late for others, who had
+/// left. Empty if no block gave up. `slots` are those of a link.
 [[nodiscard]] std::string hang(std::span<const Stuck> blocks, int slots);
 
 }  // namespace collmark

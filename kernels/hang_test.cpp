@@ -44,7 +44,7 @@ TEST(Hang, OfACircleNamesAllWhoAreInIt) {
   };
   EXPECT_EQ(
       hang(blocks, 4),
-      "in a circle, rank 0 waited for rank 1 in step 1: a credit for slot 1 on channel 0, flag "
+      "rank 0 waited for rank 1 in step 1: a credit for slot 1 on channel 0, flag "
       "4294967294 expected, 0 found; rank 1 waited for rank 0 after the last step: its progress on "
       "channel 0, flag 7 expected, 0 found");
 }

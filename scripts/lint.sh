@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every check that needs no test run: layout, mistakes that clang-tidy and ruff find, headers that
-# compile alone. Wants `scripts/setup.sh --ci` and a configured build directory.
+# compile, alone and all at once. Wants `scripts/setup.sh --ci` and a configured build directory.
 #
 #   scripts/lint.sh [BUILD_DIR]        default: build. Ends with "N passed, N failed".
 set -uo pipefail

@@ -3,8 +3,9 @@
 
     tidy.py BUILD_DIR [SOURCE...]      exit 0, or 1 with clang-tidy's words for each source
 
-Sources of one library are read together, a few at a time, as most of the time goes into headers that they share. Only
-where something is found is each read alone: then it is in the source itself, or two of them use one name differently.
+Sources of one library are read together, a few at a time, as most of the time goes into headers that they share. Where
+something is found, each is read alone. What is found in all of them but in none alone, as two functions of one name in
+anonymous namespaces, counts too: then names are to be told apart, or what is the same is to be in a header.
 
 Sources are looked at again when anything in them changes: their text with all headers, their flags, .clang-tidy, or
 clang-tidy itself. Clean ones are remembered under the user's cache directory.
@@ -68,9 +69,9 @@ def complaints(sources: list[Command], rules: bytes) -> list[str]:
         CACHE.mkdir(parents=True, exist_ok=True)
         remembered.touch()
         return []
-    if len(sources) > 1:
-        return [words for c in sources for words in complaints([c], rules)]
-    return [run.stdout or run.stderr]
+    if len(sources) == 1:
+        return [run.stdout or run.stderr]
+    return [words for c in sources for words in complaints([c], rules)] or [run.stdout or run.stderr]
 
 
 def batches(commands: list[Command]) -> list[list[Command]]:

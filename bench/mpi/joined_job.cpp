@@ -43,7 +43,7 @@ class Desk {
     changed_.notify_all();
     while (!changed_.wait_for(lock, kLook, [this] { return answer_ || failure_ || interrupted_; }))
       hear_others();
-    if (failure_ && failure_->kind == ErrorKind::timed_out) await_others(lock, ranks_of(order));
+    if (failure_ && failure_->kind == ErrorKind::timed_out) await_others(lock);
     throw_failure();
     if (!answer_) throw Error(ErrorKind::interrupted, "interrupted");
     order_.reset();
@@ -56,22 +56,31 @@ class Desk {
     changed_.notify_all();
   }
 
-  /// Waits for the other thread to come to an end of the job. False if it will not, or not soon: it hangs, or is in the
-  /// middle of an order.
+  /// Waits for the other thread to come to an end of the job, or for an interrupt. False if it will not, or not soon: it
+  /// hangs, or is in the middle of an order.
   [[nodiscard]] bool close() {
     std::unique_lock lock(mutex_);
     over_ = true;
     changed_.notify_all();
     if (order_) return false;
-    changed_.wait(lock, [this] { return ended_ || hung_; });
+    const bool before = std::exchange(interrupted_, false);
+    changed_.wait(lock, [this] { return ended_ || hung_ || interrupted_; });
+    if (before) interrupted_ = true;
     return ended_;
   }
 
   /// After close().
   void throw_failure_of_all() {
     std::unique_lock lock(mutex_);
-    if (failure_ && failure_->kind == ErrorKind::timed_out) await_others(lock, others_->ranks());
+    if (failure_ && failure_->kind == ErrorKind::timed_out) await_others(lock);
     throw_failure();
+    if (!ended_) throw Error(ErrorKind::interrupted, "interrupted");
+  }
+
+  /// What nobody has been told; empty if all is well.
+  [[nodiscard]] std::string untold() {
+    const std::lock_guard lock(mutex_);
+    return hung_ && failure_ && !told_ ? failure_->what : "";
   }
 
   // --- of the thread that speaks MPI
@@ -124,10 +133,9 @@ class Desk {
     for (int r = 1; r < others_->ranks() && !failure_; ++r) failure_ = others_->of(r);
   }
 
-  /// Until none that is new has spoken for the time of grace; then those who have not are named. All ranks of the job
-  /// take part in forming the group of the first `members`, and of NCCL's communicators: the others may be left out once
-  /// they are through with it.
-  void await_others(std::unique_lock<std::mutex>& lock, int members) {
+  /// Until none that is new has spoken for the time of grace; then those who have not are named. Of an order all ranks
+  /// have a part, if only in forming the group of a case: who is through with it has nothing to say.
+  void await_others(std::unique_lock<std::mutex>& lock) {
     const int ranks = others_->ranks();
     std::set<int> heard;
     auto last = std::chrono::steady_clock::now();
@@ -135,24 +143,27 @@ class Desk {
            std::chrono::steady_clock::now() - last < grace_) {
       const std::size_t before = heard.size();
       for (int r = 0; r < ranks; ++r)
-        if (r == 0 ? hung_ : !is_awaited(r, members) || others_->of(r)) heard.insert(r);
+        if (r == 0 ? hung_ : !is_awaited(r) || others_->of(r)) heard.insert(r);
       if (heard.size() > before) last = std::chrono::steady_clock::now();
       changed_.wait_for(lock, kLook);
     }
     failure_->what += silent_ranks(ranks, heard, grace_);
   }
 
-  [[nodiscard]] bool is_awaited(int rank, int members) const {
-    return others_->hears(rank) && (rank < members || !others_->is_idle(rank));
+  [[nodiscard]] bool is_awaited(int rank) const {
+    return others_->hears(rank) && !(order_ && others_->is_idle(rank));
   }
 
-  void throw_failure() const {
-    if (failure_) throw Error(failure_->kind, failure_->what);
+  void throw_failure() {
+    if (!failure_) return;
+    told_ = true;
+    throw Error(failure_->kind, failure_->what);
   }
 
   std::mutex mutex_;  // guards all
   std::condition_variable changed_;
-  bool ready_ = false, interrupted_ = false, over_ = false, ended_ = false, hung_ = false;
+  bool ready_ = false, interrupted_ = false, over_ = false, ended_ = false, hung_ = false,
+       told_ = false;
   std::optional<MpiOrder> order_;
   std::optional<MpiAnswer> answer_;
   std::optional<RankFailure> failure_;
@@ -192,7 +203,10 @@ class JoinedJob final : public MpiLaunch {
     }
   }
 
-  ~JoinedJob() override { part(); }
+  ~JoinedJob() override {
+    part();
+    if (const std::string what = desk_->untold(); !what.empty()) say("collmark: " + what + "\n");
+  }
 
   void end() override {
     part();

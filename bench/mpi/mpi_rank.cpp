@@ -189,7 +189,9 @@ void MpiRank::end() {
 
 void MpiRank::finish() {
   nccl_->end();
-  const Watched watched(*dog_, "in MPI_Finalize for the other ranks");
+  Watchdog ending(end_limit({timeout_}),
+                  [this](const std::string& what) { on_failure_(hang(what)); });
+  const Watched watched(ending, "in MPI_Finalize for the other ranks");
   MPI_Finalize();
 }
 

@@ -89,7 +89,7 @@ std::unique_ptr<NcclGroup> NcclGroup::split(int ranks) {
 
 /// After an error NCCL's own way to finish may wait for peers that are gone.
 bool NcclGroup::end() noexcept {
-  if (aborted_) return !left_;
+  if (aborted_) return has_ended();
   try {
     check_errors("ending a communicator");
     for (const Member& member : members_) {
@@ -101,14 +101,22 @@ bool NcclGroup::end() noexcept {
   } catch (const Error&) {
     return abort();
   }
-  return end_by(Last::destroy);
+  begin(Last::destroy);
+  return has_ended();
 }
 
-bool NcclGroup::abort() noexcept { return aborted_ ? !left_ : end_by(Last::abort); }
+void NcclGroup::begin_abort() noexcept {
+  if (!aborted_) begin(Last::abort);
+}
+
+bool NcclGroup::abort() noexcept {
+  begin_abort();
+  return has_ended();
+}
 
 /// NCCL waits in both, whatever was configured: for streams, graphs and threads of its own (src/init.cc, commReclaim; src/group.cc,
 /// destroyFlag).
-bool NcclGroup::end_by(Last call) noexcept {
+void NcclGroup::begin(Last call) noexcept {
   aborted_ = true;
   struct Ending {
     cu::Context context;
@@ -118,9 +126,10 @@ bool NcclGroup::end_by(Last call) noexcept {
   for (Member& member : members_)
     if (member.comm != nullptr)
       all.push_back({member.gpu->context(), std::exchange(member.comm, nullptr)});
-  if (all.empty()) return true;
+  if (all.empty()) return;
   std::promise<void> promise;
-  const std::future<void> ended = promise.get_future();
+  ended_ = promise.get_future();
+  given_up_at_ = std::chrono::steady_clock::now() + patience_.timeout;
   std::thread([all, use = members_.front().gpu->driver()->context_set_current,
                last = call == Last::abort ? nccl_->abort : nccl_->destroy,
                promise = std::move(promise)]() mutable {
@@ -130,8 +139,10 @@ bool NcclGroup::end_by(Last call) noexcept {
     }
     promise.set_value();
   }).detach();
-  left_ = ended.wait_for(patience_.timeout) != std::future_status::ready;
-  return !left_;
+}
+
+bool NcclGroup::has_ended() noexcept {
+  return !ended_.valid() || ended_.wait_until(given_up_at_) == std::future_status::ready;
 }
 
 void NcclGroup::start_group(std::string_view doing) const {

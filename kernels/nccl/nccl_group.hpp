@@ -1,6 +1,8 @@
 /// Ranks that NCCL connects: the communicators of those that live in this process, each on a GPU of its own.
 #pragma once
 
+#include <chrono>
+#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -68,6 +70,8 @@ class NcclGroup {
   /// Ends what is under way, and the group. Nothing but the destructor may be called afterwards. False if that takes longer
   /// than its patience; then it is left to itself.
   bool abort() noexcept;
+  /// As abort(), which then waits: of several groups the waiting is over in the patience of one.
+  void begin_abort() noexcept;
   /// In order, if there is still one, else by abort(); the same is true of it. If it is false, NCCL may still use the GPUs: they
   /// must not be given back.
   bool end() noexcept;
@@ -80,7 +84,8 @@ class NcclGroup {
   };
   NcclGroup(NcclGroup& parent, int ranks);
   enum class Last { destroy, abort };
-  [[nodiscard]] bool end_by(Last call) noexcept;
+  void begin(Last call) noexcept;
+  [[nodiscard]] bool has_ended() noexcept;
   void start_group(std::string_view doing) const;
   void end_group(std::string_view doing);
   void accept(nccl::Result result, int i, std::string_view doing) const;
@@ -92,8 +97,9 @@ class NcclGroup {
   HostPatience patience_;
   int ranks_ = 1, first_ = 0;
   std::vector<Member> members_;
-  bool aborted_ = false;  // or ended ...
-  bool left_ = false;     // ... but a thread is left behind
+  bool aborted_ = false;                               // or ended ...
+  std::future<void> ended_;                            // ... by a thread, which is left behind ...
+  std::chrono::steady_clock::time_point given_up_at_;  // ... after this
 };
 
 }  // namespace collmark

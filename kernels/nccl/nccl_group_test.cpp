@@ -97,6 +97,21 @@ TEST(NcclGroups, ThatCannotEndOneSaysSo) {
   EXPECT_TRUE(groups.aborted());
 }
 
+TEST(NcclGroups, WhoseEndsNeverComeAreGivenUpInTheTimeOfOne) {
+  using std::chrono::milliseconds, std::chrono::steady_clock;
+  constexpr milliseconds kPatience{500};
+  const WithStubNccl stub("hang_destroy,hang_abort");
+  Gpus gpus;
+  const Nccl nccl;
+  NcclGroups groups(
+      std::make_unique<NcclGroup>(nccl, first(gpus, 2), HostPatience{.timeout = kPatience}));
+  for (const char* algorithm : {"Ring", "Tree", "NVLS", "NVLSTree"})
+    (void)groups.of({.ranks = 2, .choice = {.algorithm = algorithm}});
+  const auto begin = steady_clock::now();
+  EXPECT_FALSE(groups.end());
+  EXPECT_LT(steady_clock::now() - begin, 4 * kPatience);
+}
+
 TEST(NcclGroup, WaitingForItIsInterrupted) {
   const WithStubNccl stub("hang_init");
   const std::atomic<bool> interrupted{true};

@@ -48,13 +48,17 @@ void NcclGroups::make_room() {
 }
 
 bool NcclGroups::end() noexcept {
-  bool ended = true;
-  for (auto& [_, group] : split_) ended = group->end() && ended;
+  const bool ended = std::all_of(split_.begin(), split_.end(),
+                                 [](const Split& one) { return one.second->end(); }) &&
+                     everybody_->end();
+  if (!ended) abort();
   split_.clear();
-  return everybody_->end() && ended;
+  return ended;
 }
 
 void NcclGroups::abort() noexcept {
+  for (auto& [_, group] : split_) group->begin_abort();
+  everybody_->begin_abort();
   for (auto& [_, group] : split_) group->abort();
   split_.clear();
   everybody_->abort();

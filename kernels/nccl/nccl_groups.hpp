@@ -37,7 +37,8 @@ class NcclGroups {
 
   /// One that has been aborted is of no more use, and neither are the others if it was that of everybody.
   void drop(const Wanted& wanted);
-  /// All of them, in order where everybody is still in order; as NcclGroup::end.
+  /// All of them, in order where everybody is still in order; as NcclGroup::end. Where one does not come to its end, the others are
+  /// aborted at once: that takes three times the patience of one at most, however many there are.
   bool end() noexcept;
   /// How many were split and are kept.
   [[nodiscard]] int kept() const { return static_cast<int>(split_.size()); }
