@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <future>
-#include <thread>
 #include <utility>
 
 #include "collectives/error.hpp"
@@ -130,19 +129,22 @@ void NcclGroup::begin(Last call) noexcept {
   std::promise<void> promise;
   ended_ = promise.get_future();
   given_up_at_ = std::chrono::steady_clock::now() + patience_.timeout;
-  std::thread([all, use = members_.front().gpu->driver()->context_set_current,
-               last = call == Last::abort ? nccl_->abort : nccl_->destroy,
-               promise = std::move(promise)]() mutable {
+  thread_ = std::thread([all, use = members_.front().gpu->driver()->context_set_current,
+                         last = call == Last::abort ? nccl_->abort : nccl_->destroy,
+                         promise = std::move(promise)]() mutable {
     for (const Ending& one : all) {
       (void)use(one.context);
       (void)last(one.comm);
     }
     promise.set_value();
-  }).detach();
+  });
 }
 
 bool NcclGroup::has_ended() noexcept {
-  return !ended_.valid() || ended_.wait_until(given_up_at_) == std::future_status::ready;
+  if (!thread_.joinable()) return !left_;
+  left_ = ended_.wait_until(given_up_at_) != std::future_status::ready;
+  left_ ? thread_.detach() : thread_.join();
+  return !left_;
 }
 
 void NcclGroup::start_group(std::string_view doing) const {

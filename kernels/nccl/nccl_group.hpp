@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "kernels/device_collective.hpp"
@@ -97,9 +98,11 @@ class NcclGroup {
   HostPatience patience_;
   int ranks_ = 1, first_ = 0;
   std::vector<Member> members_;
-  bool aborted_ = false;                               // or ended ...
-  std::future<void> ended_;                            // ... by a thread, which is left behind ...
+  bool aborted_ = false;  // or ended ...
+  std::thread thread_;    // ... by this one, which is left behind ...
+  bool left_ = false;
   std::chrono::steady_clock::time_point given_up_at_;  // ... after this
+  std::future<void> ended_;
 };
 
 }  // namespace collmark
