@@ -86,6 +86,10 @@ std::string launches_warning(const SweepConfig& config) {
       config.launches);
 }
 
+void end_all(const Backends& backends) {
+  for (const auto& backend : backends) backend->end();
+}
+
 int measure_and_write(const SweepFlags& flags, SweepConfig config, const Backends& backends) {
   if (!flags.samples.empty() &&
       (flags.samples == flags.csv || flags.samples == run_record_path(flags.csv)))
@@ -94,11 +98,7 @@ int measure_and_write(const SweepFlags& flags, SweepConfig config, const Backend
   const Timer timer = measure_timer();
   config.measure.timer_call = timer.call;
   const std::vector<PlannedCase> plan = plan_sweep(config);
-  if (flags.dry_run) {
-    dry_run(plan, backends);
-    for (const auto& backend : backends) backend->end();
-    return 0;
-  }
+  if (flags.dry_run) return dry_run(plan, backends), end_all(backends), 0;
 
   // From here on a full disk or a size limit is an error code of write(2), and Ctrl-C an event.
   std::signal(SIGXFSZ, SIG_IGN);
@@ -124,7 +124,7 @@ int measure_and_write(const SweepFlags& flags, SweepConfig config, const Backend
                     [&] { sweep.run(rest, [&] { return listener.interrupted(); }); });
   session.end(devices_of(backends));
   say(failed_before(session.found(), flags.csv));
-  for (const auto& backend : backends) backend->end();  // all rows are there, whatever comes of it
+  end_all(backends);  // all rows are there, whatever comes of it
   return exit_status(session.found() + sweep.tally(), flags.missing());
 }
 

@@ -1,4 +1,4 @@
-/// A wait of a block for a flag of a peer, as it is written down and told.
+/// A wait of a block for a flag of a peer, as it is written down where it was in vain.
 #pragma once
 
 #include <cstdint>
@@ -21,23 +21,5 @@ struct FlagWait {
   std::int32_t step = 0;                  // of the schedule; negative: after the last
   std::uint32_t expected = 0, found = 0;  // of the flag: to go on, and at the last look
 };
-
-constexpr const char* name(Awaited what) {
-  switch (what) {
-    case Awaited::data:
-      return "data";
-    case Awaited::credit:
-      return "a credit";
-    case Awaited::arrival:
-      return "its arrival at the barrier";
-    case Awaited::line:
-      return "its line";
-    case Awaited::progress:
-      return "its progress";
-    case Awaited::message:
-      return "its message";
-  }
-  return "?";
-}
 
 }  // namespace collmark

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/wait_text.hpp"
+
 namespace collmark {
 namespace {
 
@@ -27,10 +29,8 @@ std::string slot_of(const FlagWait& w, int slots) {
 }
 
 std::string words(const FlagWait& w, int slots) {
-  return fmt::format(
-      "rank {} waited for rank {} {}: {}{} on channel {}, flag {} expected, {} found", w.rank,
-      w.peer, w.step < 0 ? "after the last step" : fmt::format("in step {}", w.step), name(w.what),
-      slot_of(w, slots), w.channel, w.expected, w.found);
+  return fmt::format("rank {} waited for {}", w.rank,
+                     wait_text(w, fmt::format("{} on channel {}", slot_of(w, slots), w.channel)));
 }
 
 }  // namespace

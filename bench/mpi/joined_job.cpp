@@ -63,9 +63,8 @@ class Desk {
     over_ = true;
     changed_.notify_all();
     if (order_) return false;
-    const bool before = std::exchange(interrupted_, false);
+    interrupted_ = false;  // an earlier one has ended the orders, and lets the job end
     changed_.wait(lock, [this] { return ended_ || hung_ || interrupted_; });
-    if (before) interrupted_ = true;
     return ended_;
   }
 

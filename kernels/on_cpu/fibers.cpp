@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "kernels/on_cpu/sanitizers.hpp"
+#include "kernels/on_cpu/seen_words.hpp"
 #include "kernels/on_cpu/stack_switch.hpp"
+#include "kernels/wait_text.hpp"
 
 namespace collmark::grid {
 
@@ -39,9 +42,10 @@ struct Fiber {
   std::unique_ptr<Stack> stack = std::make_unique<Stack>();
   std::unique_ptr<StackSwitch> place;
   void* tsan = nullptr;
-  void* asan = nullptr;            // its fake stack while it is not running
-  const char* waits = nullptr;     // for what, at its last look ...
-  const FlagWait* wait = nullptr;  // ... or for what flag
+  void* asan = nullptr;         // its fake stack while it is not running
+  const char* waits = nullptr;  // for what, at its last look ...
+  std::optional<FlagWait> wait =
+      {};  // ... or for what flag, until it comes: a look may itself be a switch
   bool parked = false, ended = false;
   Fiber* next_parked = nullptr;
 };
@@ -62,38 +66,6 @@ struct Random {
   }
   bool per_1024(int chance) { return static_cast<int>(next() % 1024) < chance; }
 };
-
-/// Which ranks touched a flag, and how. Allocated once: on a fiber the heap is ThreadSanitizer's business.
-class SeenWords {
- public:
-  SeenWords() : words_(kSize) {}
-
-  /// True if two ranks share the word and somebody used a narrow scope.
-  bool note(const void* word, int rank, Scope scope) {
-    std::size_t i = reinterpret_cast<std::uintptr_t>(word) / 4 * 0x9e3779b97f4a7c15U % kSize;
-    while (words_[i].address != nullptr && words_[i].address != word) i = (i + 1) % kSize;
-    Word& seen = words_[i];
-    if (seen.address == nullptr) seen = {.address = word, .rank = rank};
-    seen.shared |= seen.rank != rank;
-    seen.narrow |= scope != Scope::system;
-    return seen.shared && seen.narrow;
-  }
-
- private:
-  static constexpr std::size_t kSize = 1 << 16;  // more than there are flags in any test
-  struct Word {
-    const void* address = nullptr;
-    int rank = 0;
-    bool shared = false, narrow = false;
-  };
-  std::vector<Word> words_;
-};
-
-std::string words(const FlagWait& w) {
-  return "rank " + std::to_string(w.peer) + " in step " + std::to_string(w.step) + ": " +
-         name(w.what) + ", flag " + std::to_string(w.expected) + " expected, " +
-         std::to_string(w.found) + " found";
-}
 
 class Scheduler;
 thread_local Scheduler* running = nullptr;
@@ -137,9 +109,8 @@ class Scheduler {
   }
 
   void yields(const FlagWait& wait) {
-    now_->wait = &wait;
+    now_->wait = wait;
     to_main();
-    now_->wait = nullptr;
   }
 
   [[nodiscard]] Clock clock() const { return launch_.clock; }
@@ -153,7 +124,10 @@ class Scheduler {
     if (random_.per_1024(launch_.switch_per_1024)) to_main();
   }
 
-  void progress() { idle_ = 0; }
+  void progress() {
+    idle_ = 0;
+    now_->wait.reset();
+  }
 
   void parks(Meeting& m) {
     now_->next_parked = m.parked;
@@ -260,9 +234,9 @@ class Scheduler {
       text += "; " + std::to_string(launch_.blocks - next_block_) + " blocks never started";
     std::vector<std::string> told;
     for (const auto& f : fibers_) {
-      if (f->ended || (f->waits == nullptr && f->wait == nullptr)) continue;
+      if (f->ended || (f->waits == nullptr && !f->wait)) continue;
       std::string line = "block " + std::to_string(f->lane->index.block) + " waits for " +
-                         (f->wait != nullptr ? words(*f->wait) : f->waits);
+                         (f->waits != nullptr ? f->waits : wait_text(*f->wait));
       if (std::find(told.begin(), told.end(), line) == told.end()) told.push_back(std::move(line));
     }
     for (std::size_t i = 0; i < std::min(kMost, told.size()); ++i) text += "; " + told[i];

@@ -127,6 +127,25 @@ TEST(Fibers, ADeadlockIsToldWithTheFlagsThatDidNotCome) {
             "block 1 waits for rank 0 in step 2: a credit, flag 6 expected, 5 found");
 }
 
+TEST(Fibers, ABlockThatWasSwitchedAwayInTheMidstOfALookIsToldToo) {
+  std::uint32_t flag = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const std::string said =
+        fault_of({.blocks = 2, .lanes = 1, .seed = seed, .switch_per_1024 = 1024}, [&] {
+          const FlagWait wait{.what = Awaited::arrival, .peer = 1 - index().block, .step = -1};
+          while (true) {
+            at_flag(&flag, Scope::system);
+            pause_lane(wait);
+          }
+        });
+    for (const char* const peer : {"block 0 waits for rank 1", "block 1 waits for rank 0"})
+      EXPECT_NE(said.find(std::string(peer) + " after the last step: its arrival at the barrier, "
+                                              "flag 0 expected, 0 found"),
+                std::string::npos)
+          << said;
+  }
+}
+
 TEST(Fibers, TimeIsCountedInTurnsThatRepeatByTheirSeed) {
   const auto end_of = [](Clock clock) {
     std::int64_t time = 0;
